@@ -1,0 +1,36 @@
+"""The SAGA setting: every key with its default, read live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings as django_settings
+
+DEFAULTS: dict[str, Any] = {
+    "LEASE": 30.0,  # seconds a worker may go unheard before another takes its execution over
+    "BUDGET": 30.0,  # seconds one drive works before it lets others have a turn
+    "HARD_STOP_GRACE": 5.0,  # seconds past a timeout (or a lease) after which a body cannot be running any more
+    "DEFINITION_GRACE": 600.0,  # seconds an execution waits for a worker that knows its saga
+    "MAX_VALUE_BYTES": 1024 * 1024,  # the largest stored value, in bytes of its JSON text
+    "ENCRYPTION": None,  # dotted path of an object with encrypt(text) and decrypt(text)
+    "WEDGED_AFTER": 60.0,  # seconds with tickets out, rows due and no claim, after which a cluster is called wedged
+    "EXIT_WHEN_WEDGED": False,  # whether a wedged cluster ends its own processes, for its supervisor to restart
+}
+
+
+class Settings:
+    """Attribute access to `settings.SAGA`, with defaults; read at each use, so that override_settings works."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in DEFAULTS:
+            msg = f"SAGA has no key {name!r}; it has {', '.join(DEFAULTS)}"
+            raise AttributeError(msg)
+        return getattr(django_settings, "SAGA", {}).get(name, DEFAULTS[name])
+
+
+settings = Settings()
+
+
+def unknown_keys() -> list[str]:
+    """The keys of `settings.SAGA` that mean nothing."""
+    return sorted(set(getattr(django_settings, "SAGA", {})) - set(DEFAULTS))

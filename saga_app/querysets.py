@@ -1,0 +1,76 @@
+"""Named reads of the tables."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Count, Q
+
+from saga_app import clock
+from saga_app.core.status import OPEN, TERMINAL, Status
+
+if TYPE_CHECKING:
+    from saga_app.models import Event, Execution, StepRecord, Worker  # noqa: F401 - named in annotations
+
+
+
+class ExecutionQuerySet(models.QuerySet["Execution"]):
+    """Executions, by what is true of them."""
+
+    def open(self) -> ExecutionQuerySet:
+        """Those that are not terminal."""
+        return self.filter(status__in=OPEN)
+
+    def terminal(self) -> ExecutionQuerySet:
+        """Those that have ended, the rollback decided."""
+        return self.filter(status__in=TERMINAL)
+
+    def stuck(self) -> ExecutionQuerySet:
+        """Those that wait for an operator."""
+        return self.filter(status=Status.STUCK)
+
+    def due(self) -> ExecutionQuerySet:
+        """Those a worker should claim now, the lapsed ones included; the most urgent first."""
+        return self.filter(due_at__lte=clock.database_now(self.db)).order_by("priority", "due_at")
+
+    def light(self) -> ExecutionQuerySet:
+        """Without the columns that may be large."""
+        return self.defer("input_text", "output_text")
+
+    def count_by_status(self) -> dict[str, int]:
+        """How many executions are in each open status (the index on open statuses answers)."""
+        rows = self.open().order_by().values_list("status").annotate(Count("pk"))
+        return dict(rows)
+
+
+class StepRecordQuerySet(models.QuerySet["StepRecord"]):
+    """Step records, by what is true of them."""
+
+    def light(self) -> StepRecordQuerySet:
+        """Without the columns that may be large."""
+        return self.defer("arguments_text", "output_text")
+
+    def undone(self) -> StepRecordQuerySet:
+        """Those that owe a compensation and have no settled outcome: what still stands in the world."""
+        owed = Q(owes=True) & (Q(status="completed") | Q(status="failed", may_have_happened=True))
+        return self.filter(owed & ~Q(compensation_status__in=["compensated", "resolved"]))
+
+
+class EventQuerySet(models.QuerySet["Event"]):
+    """Lines of history."""
+
+    def of(self, *types: str) -> EventQuerySet:
+        """Those of these types."""
+        return self.filter(type__in=types)
+
+
+class WorkerQuerySet(models.QuerySet["Worker"]):
+    """Worker processes."""
+
+    def alive(self, within: float = 30.0) -> WorkerQuerySet:
+        """Those seen within the last so many seconds."""
+        return self.filter(seen_at__gt=clock.now() - timedelta(seconds=within))
+
+
