@@ -1,0 +1,124 @@
+"""The site that the tests run on. SAGA_TEST_DATABASE says which database: sqlite (the default) or postgres.
+
+Beside "default" there are two SQLite files: "outside", which no saga transaction reaches, so that what is noted there
+stays noted, and "other", a second database of the host site. Other processes of one test run are told by the
+environment which databases to open (tests/processes.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+# One folder per test run. The variable hands it to the processes which that run starts.
+SCRATCH = Path(os.environ.setdefault("SAGA_TEST_DIR", str(Path(tempfile.gettempdir()) / f"saga-tests-{os.getpid()}")))
+ENGINE = os.environ.get("SAGA_TEST_DATABASE", "sqlite")
+
+
+def sqlite(name: str) -> dict[str, object]:
+    """A file with the options that the README asks for: writers queue up instead of failing at once."""
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": os.environ.get(f"SAGA_TEST_{name.upper()}_NAME", str(SCRATCH / f"{name}.sqlite3")),
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+        "TEST": {"NAME": str(SCRATCH / f"test-{name}.sqlite3")},
+    }
+
+
+def postgres(address: str) -> dict[str, object]:
+    """DATABASE_URL, taken apart. ?host= may name the folder of a Unix socket."""
+    parts = urlsplit(address)
+    name = unquote(parts.path.lstrip("/")) or "saga_app"
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": os.environ.get("SAGA_TEST_DB_NAME", name),
+        "HOST": parse_qs(parts.query).get("host", [parts.hostname or ""])[0],
+        "PORT": str(parts.port or ""),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
+        "TEST": {"NAME": f"test_{name}"},
+    }
+
+
+def default() -> dict[str, object]:
+    if ENGINE == "sqlite":
+        return sqlite("db")
+    if ENGINE != "postgres":
+        raise RuntimeError(f"SAGA_TEST_DATABASE is {ENGINE!r}; it may be sqlite or postgres")
+    if not os.environ.get("DATABASE_URL"):
+        raise RuntimeError("DATABASE_URL is not set: run `python -m tests.run --only postgres`, which starts a server")
+    return postgres(os.environ["DATABASE_URL"])
+
+
+DATABASES = {"default": default(), "outside": sqlite("outside"), "other": sqlite("other")}
+DATABASE_ROUTERS = ["tests.site.routers.Tables"]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+SECRET_KEY = "a key for tests"
+ALLOWED_HOSTS = ["*"]
+ROOT_URLCONF = "tests.urls"
+STATIC_URL = "static/"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # quick, and nobody to protect
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "django_q",
+    "saga_app",
+    "tests.site",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# django-q2 reads its settings once, at import: a test that wants others starts a process with SAGA_TEST_Q_CLUSTER.
+Q_CLUSTER = {
+    "name": "tests",
+    "broker_class": "saga_app.queue.broker.OrmBroker",
+    "orm": "default",
+    "workers": 2,
+    "queue_limit": 2,
+    "timeout": 60,
+    "retry": 120,
+    "save_limit": -1,
+    "log_level": "WARNING",
+    **json.loads(os.environ.get("SAGA_TEST_Q_CLUSTER", "{}")),
+}
+SAGA = json.loads(os.environ.get("SAGA_TEST_SAGA", "{}"))

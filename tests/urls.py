@@ -1,0 +1,8 @@
+"""The test site's addresses: the admin, and the API when it is there."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import path
+
+urlpatterns = [path("admin/", admin.site.urls)]
