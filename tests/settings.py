@@ -11,7 +11,8 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+
+from project.databases import database
 
 # One folder per test run. The variable hands it to the processes which that run starts.
 SCRATCH = Path(os.environ.setdefault("SAGA_TEST_DIR", str(Path(tempfile.gettempdir()) / f"saga-tests-{os.getpid()}")))
@@ -20,44 +21,24 @@ ENGINE = os.environ.get("SAGA_TEST_DATABASE", "sqlite")
 
 def sqlite(name: str) -> dict[str, object]:
     """A file with the options that the README asks for: writers queue up instead of failing at once."""
-    return {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": os.environ.get(f"SAGA_TEST_{name.upper()}_NAME", str(SCRATCH / f"{name}.sqlite3")),
-        "CONN_MAX_AGE": None,
-        "OPTIONS": {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-        },
-        "TEST": {"NAME": str(SCRATCH / f"test-{name}.sqlite3")},
-    }
+    file = os.environ.get(f"SAGA_TEST_{name.upper()}_NAME", str(SCRATCH / f"{name}.sqlite3"))
+    return {**database(f"sqlite:///{file}"), "TEST": {"NAME": str(SCRATCH / f"test-{name}.sqlite3")}}
 
 
-def postgres(address: str) -> dict[str, object]:
-    """DATABASE_URL, taken apart. ?host= may name the folder of a Unix socket."""
-    parts = urlsplit(address)
-    name = unquote(parts.path.lstrip("/")) or "saga_app"
-    return {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": os.environ.get("SAGA_TEST_DB_NAME", name),
-        "HOST": parse_qs(parts.query).get("host", [parts.hostname or ""])[0],
-        "PORT": str(parts.port or ""),
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
-        "CONN_MAX_AGE": None,
-        "CONN_HEALTH_CHECKS": True,
-        "TEST": {"NAME": f"test_{name}"},
-    }
+def postgres() -> dict[str, object]:
+    address = os.environ.get("DATABASE_URL")
+    if not address:
+        raise RuntimeError("DATABASE_URL is not set: run `python -m tests.run --only postgres`, which starts a server")
+    options = database(address)
+    return {**options, "NAME": os.environ.get("SAGA_TEST_DB_NAME", options["NAME"])}
 
 
 def default() -> dict[str, object]:
+    if ENGINE == "postgres":
+        return postgres()
     if ENGINE == "sqlite":
         return sqlite("db")
-    if ENGINE != "postgres":
-        raise RuntimeError(f"SAGA_TEST_DATABASE is {ENGINE!r}; it may be sqlite or postgres")
-    if not os.environ.get("DATABASE_URL"):
-        raise RuntimeError("DATABASE_URL is not set: run `python -m tests.run --only postgres`, which starts a server")
-    return postgres(os.environ["DATABASE_URL"])
+    raise RuntimeError(f"SAGA_TEST_DATABASE is {ENGINE!r}; it may be sqlite or postgres")
 
 
 DATABASES = {"default": default(), "outside": sqlite("outside"), "other": sqlite("other")}

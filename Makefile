@@ -1,0 +1,44 @@
+# The words that run everything. Each sets itself up: a fresh clone, Python and make are enough.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all lint soak bench clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(READY) ## the shop with its sagas, a worker and the admin, until Ctrl-C
+	$(BIN)/python -m project.demo
+
+test: $(READY) ## all tests but the slow ones, on SQLite and on PostgreSQL
+	$(BIN)/python -m tests.run $(ARGS)
+
+test-all: $(READY) ## the slow ones too
+	$(BIN)/python -m tests.run --all $(ARGS)
+
+lint: $(READY) ## formatting, lint, types and the floors of the house
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy
+	$(BIN)/mypy tests/typing
+	$(BIN)/pyright
+
+soak: $(READY) ## real orders through workers that are killed: make soak ORDERS=folder
+	$(BIN)/python -m project.soak $(ORDERS)
+
+bench: $(READY) ## how fast it is here
+	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+clean: ## remove the virtual environment and every cache
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
