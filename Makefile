@@ -25,7 +25,6 @@ lint: $(READY) ## formatting, lint, types and the floors of the house
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
-	$(BIN)/mypy tests/typing
 	$(BIN)/pyright
 
 soak: $(READY) ## real orders through workers that are killed: make soak ORDERS=folder
