@@ -1,8 +1,11 @@
-"""The test site's addresses: the admin, and the API when it is there."""
+"""The test site's addresses: the admin and the API."""
 
 from __future__ import annotations
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
-urlpatterns = [path("admin/", admin.site.urls)]
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("api/saga/", include("saga_app.api.urls")),
+]

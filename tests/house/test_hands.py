@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.house import source
@@ -37,20 +37,28 @@ MAY_READ_SETTINGS = {
 MAY_JOIN_A_TRANSACTION: dict[str, str] = {}
 
 
+def none(found: Iterable[tuple[object, ...]]) -> None:
+    """Fail with one line for each place."""
+    lines = [" ".join(map(str, place)) for place in found]
+    assert not lines, "\n" + "\n".join(lines)
+
+
 def test_only_the_store_writes_our_models() -> None:
     """Executions, step records, events and workers are written by saga_app.store and nobody else."""
-    assert not [
+    none(
         place
         for path in source.modules()
         if source.room(path) != "store"
         for place in unless(MAY_WRITE, path, writes(path))
-    ]
+    )
 
 
 def test_the_host_site_does_not_write_our_models() -> None:
     """The demo shows how to use the app: through the verbs."""
     project = source.ROOT / "project"
-    assert not [place for path in source.modules(under=project) for place in writes(path, ours_named=True)]
+    none(
+        (source.name(path), *place) for path in source.modules(under=project) for place in writes(path, ours_named=True)
+    )
 
 
 def writes(path: Path, *, ours_named: bool = False) -> Iterator[tuple[str, int, str]]:
@@ -72,13 +80,13 @@ def writes(path: Path, *, ours_named: bool = False) -> Iterator[tuple[str, int, 
 
 def test_only_the_clock_reads_time_and_throws_dice() -> None:
     """So that a test clock holds all of them in its hand."""
-    assert not [
+    none(
         (source.name(path), line, name)
         for path in source.modules()
         if source.room(path) != "clock"
         for line, name in uses(path)
         if name in CLOCK_NAMES or name.startswith(DICE)
-    ]
+    )
 
 
 def uses(path: Path) -> Iterator[tuple[int, str]]:
@@ -113,7 +121,7 @@ def test_every_row_lock_leaves_foreign_keys_alone() -> None:
     """no_key=True: a lock on an execution must not hold up a user's row that points to it."""
     locks = list(calls("select_for_update"))
     assert locks, "no row lock found at all: is this test looking in the right place?"
-    assert not [place for *place, call in locks if not says(call, "no_key")]
+    none(tuple(place) for *place, call in locks if not says(call, "no_key"))
 
 
 def test_transactions_of_store_and_executor_are_durable() -> None:
@@ -123,11 +131,11 @@ def test_transactions_of_store_and_executor_are_durable() -> None:
         for file, where, line, call in calls("atomic")
         if file.split("/")[1].removesuffix(".py") in ("store", "executor")
     ]
-    assert not [
+    none(
         (file, where, line)
         for file, where, line, call in blocks
         if not says(call, "durable") and f"{file}:{where}" not in MAY_JOIN_A_TRANSACTION
-    ]
+    )
 
 
 def calls(word: str) -> Iterator[tuple[str, str, int, ast.Call | None]]:
