@@ -1,0 +1,240 @@
+"""Saga: nodes in an order, under a name and a revision."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from saga_app.core import registry
+from saga_app.core.binding import CallPlan
+from saga_app.core.doors import bind_doors
+from saga_app.core.errors import DefinitionError, InputError
+from saga_app.core.inputs import WHOLE, read_dataclass
+from saga_app.core.names import check_saga_name, nearest
+from saga_app.core.nodes import Node, Pivot, as_nodes
+from saga_app.core.refs import Ref
+from saga_app.core.sealing import Sealed, seal
+from saga_app.core.starting import D, I, Starting, Using
+from saga_app.core.steps import Step
+from saga_app.core.validation import check_shape, frozen_shape, steps_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+__all__ = ["Saga", "bind_doors"]
+
+OnFailure = Literal["unwind", "hold"]
+
+#: The column that keeps revisions is this wide.
+_HIGHEST_REVISION = 2**31 - 1
+
+
+class Saga(Starting[I]):
+    """Steps that together happen or are undone. Built when its module is imported; sealed when first used."""
+
+    @overload
+    def __init__(
+        self: Saga[Mapping[str, Any]],
+        name: str,
+        /,
+        *nodes: Node,
+        input: None = None,
+        output: Ref | None = None,
+        revision: int = 1,
+        on_failure: OnFailure = "unwind",
+        title: str = "",
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Saga[D],
+        name: str,
+        /,
+        *nodes: Node,
+        input: type[D],
+        output: Ref | None = None,
+        revision: int = 1,
+        on_failure: OnFailure = "unwind",
+        title: str = "",
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Saga[Mapping[str, Any]],
+        name: str,
+        /,
+        *nodes: Node,
+        input: Callable[..., Any],
+        output: Ref | None = None,
+        revision: int = 1,
+        on_failure: OnFailure = "unwind",
+        title: str = "",
+    ) -> None: ...
+    def __init__(
+        self,
+        name: str,
+        /,
+        *nodes: Any,
+        input: Any = None,
+        output: Ref | None = None,
+        revision: int = 1,
+        on_failure: str = "unwind",
+        title: str = "",
+    ) -> None:
+        """Check shape and names, and join the registry. Nothing else is looked up yet."""
+        self.name = check_saga_name(name)
+        where = f"saga {name!r}"
+        self.nodes: tuple[Node, ...] = as_nodes(where, nodes)
+        check_shape(where, self.nodes)
+        self.steps = steps_of(self.nodes)
+        self.input_type = input
+        self.output = _output(output, where)
+        self.revision = _revision(revision, where)
+        self.on_failure = _on_failure(on_failure, where)
+        self.title = title
+        self.module = _caller()
+        self._places = {one.name: place for place, one in enumerate(self.nodes) if isinstance(one, Step)}
+        self._pivot = next((place for place, one in enumerate(self.nodes) if isinstance(one, Pivot)), None)
+        self._sealed: Sealed | None = None
+        registry.register(self)
+
+    def __repr__(self) -> str:
+        """Name and revision."""
+        return f"<saga {self.name} revision {self.revision}>"
+
+    # Shape
+
+    def step(self, path: str) -> Step[..., Any] | None:
+        """The step at that path."""
+        return next((one for one in self.steps if one.name == path), None)
+
+    @property
+    def has_pivot(self) -> bool:
+        """There is a point past which it only goes forward."""
+        return self._pivot is not None
+
+    def before_pivot(self, path: str) -> bool:
+        """The pivot comes right after this step."""
+        return self._pivot is not None and self._places.get(path) == self._pivot - 1
+
+    def past_pivot(self, path: str) -> bool:
+        """The step stands after the pivot."""
+        return self._pivot is not None and self._places.get(path, -1) > self._pivot
+
+    @property
+    def fingerprint(self) -> str:
+        """The shape as a hash: another one means that the code has changed under a running execution."""
+        text = json.dumps(frozen_shape(self.nodes), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    # Sealing
+
+    @property
+    def sealed(self) -> bool:
+        """Its input and calls have been worked out."""
+        return self._sealed is not None
+
+    def seal(self) -> None:
+        """Work out its input and calls; DefinitionError when it cannot run. Done once, and again while it fails."""
+        self._plans()
+
+    def call(self, step: Step[..., Any]) -> CallPlan:
+        """Where the arguments of a step come from."""
+        return self._plans().calls[step.name]
+
+    def compensation_call(self, step: Step[..., Any]) -> CallPlan:
+        """Where the arguments of its compensation come from."""
+        return self._plans().compensations[step.name]
+
+    def reconcile_call(self, step: Step[..., Any]) -> CallPlan:
+        """Where the arguments of its reconcile come from."""
+        return self._plans().reconciles[step.name]
+
+    @property
+    def output_call(self) -> CallPlan | None:
+        """Where what the execution returns comes from, as the argument `value`; None when it returns nothing."""
+        return self._plans().output
+
+    def _plans(self) -> Sealed:
+        rivals = registry.conflict(self.name, self.revision)
+        if rivals:
+            raise DefinitionError(rivals)
+        if self._sealed is None:
+            self._sealed = seal(self.name, self.steps, self.input_type, self.output)
+        return self._sealed
+
+    # Input
+
+    @property
+    def input_names(self) -> Mapping[str, bool]:
+        """Name → it must be given."""
+        return self._plans().input.names
+
+    def accept(self, input: Any = None, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The input as name → value, checked and not coerced; InputError for what does not fit."""
+        found = self._plans().input
+        if input is None:
+            return found.accept(values or {})
+        if values:
+            raise InputError(self.name, dict.fromkeys(values, "stands beside a whole input: give the one or the other"))
+        return found.accept(self._by_name(input))
+
+    def convert(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """What a door was given as text or JSON, converted and checked. Hand the answer on as the input, whole."""
+        return self._plans().input.convert(raw)
+
+    def make_input(self, values: Mapping[str, Any]) -> Any:
+        """What ctx.input is: an instance of the input's dataclass, else a mapping."""
+        return self._plans().input.build(values)
+
+    def _by_name(self, input: Any) -> Mapping[str, Any]:
+        if isinstance(input, Mapping):
+            return input
+        wanted = self.input_type if isinstance(self.input_type, type) else None
+        if wanted is type(input) and hasattr(wanted, "__dataclass_fields__"):
+            return read_dataclass(input)
+        raise InputError(
+            self.name,
+            {
+                WHOLE: f"must be {wanted.__name__ if wanted else 'a mapping'}, is {type(input).__name__}; "
+                "or give its values by name"
+            },
+        )
+
+    # Doors: start, astart, run and arun are in Starting
+
+    def using(self, *, priority: int = 0, due: datetime | None = None) -> Using[I]:
+        """The same saga, for executions with another priority (lower goes first) or that begin later."""
+        return Using(self, {"priority": priority, "due": due})
+
+    @property
+    def _saga(self) -> Saga[Any]:
+        return self
+
+
+def _output(value: object, where: str) -> Ref | None:
+    if value is None or isinstance(value, Ref):
+        return value
+    raise DefinitionError(f'{where}: output is {value!r}: write output=ref("name") for what a step provides')
+
+
+def _revision(value: object, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _HIGHEST_REVISION:
+        raise DefinitionError(f"{where}: revision is {value!r}: write a whole number from 1 on, one more each time")
+    return value
+
+
+def _on_failure(value: object, where: str) -> str:
+    known = ("unwind", "hold")
+    if value not in known:
+        raise DefinitionError(f"{where}: on_failure is {value!r}. {nearest(str(value), known)}")
+    return str(value)
+
+
+def _caller() -> str:
+    """The module in which the saga stands: the first frame outside of this one and of `Saga[X](…)` in typing."""
+    frame = sys._getframe(1)  # noqa: SLF001
+    while frame.f_back and frame.f_globals.get("__name__") in {__name__, "typing"}:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", "?"))
