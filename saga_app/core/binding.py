@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
+from saga_app.core.context import Context
 from saga_app.core.errors import DefinitionError
 from saga_app.core.names import RESERVED, nearest
 from saga_app.core.refs import Ref, walk
@@ -174,7 +175,9 @@ def plan_call(
 
 
 def plan_value(reference: Ref, scope: Scope, where: str, *, default: Any) -> CallPlan:
-    """The plan that reads one reference, as the argument `value`."""
+    """The plan that reads one reference, as the argument `value`. There is no call, so there is no context."""
+    if reference.path == "input":
+        raise DefinitionError(f'{where}: write a field of the input, as in ref("input.total")')
     source = _bound(Parameter("value", default), reference, scope, where)
     return CallPlan(MappingProxyType({"value": source}), _reads([source]), _calls_user_code([source]))
 
@@ -253,7 +256,7 @@ def unfilled(name: str, scope: Scope, where: str) -> str:
 def misnamed_context(function: Callable[..., Any], where: str) -> str:
     """The error of a function that takes the context under another name than `ctx`, or ""."""
     for name, hint in hints_of(function, where).items():
-        if getattr(hint, "__name__", "") == "Context" and name not in {"ctx", "return"}:
+        if hint is Context and name != "ctx":
             return f"{where}: the context is always called `ctx`: write ctx: Context instead of {name}: Context"
     return ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import sys
 import types
 import typing
@@ -96,15 +97,19 @@ def _int(raw: Any) -> int:
 
 
 def _float(raw: Any) -> float:
-    if isinstance(raw, int) and not isinstance(raw, bool):
-        return float(raw)
-    return float(_text(raw))
+    number = float(raw if isinstance(raw, int) and not isinstance(raw, bool) else _text(raw))
+    if not math.isfinite(number):
+        raise ValueError
+    return number
 
 
 def _decimal(raw: Any) -> Decimal:
     if isinstance(raw, int | float) and not isinstance(raw, bool):
-        return Decimal(str(raw))  # by way of text: 0.1 is meant as it is written
-    return Decimal(_text(raw).strip())
+        raw = str(raw)  # by way of text: 0.1 is meant as it is written
+    number = Decimal(_text(raw).strip())
+    if not number.is_finite():
+        raise ValueError
+    return number
 
 
 def _bool(raw: Any) -> bool:
@@ -169,11 +174,17 @@ def _dataclass(kind: Any, raw: Any) -> Any:
         return raw
     given = _parsed(raw, Mapping, "a JSON object")
     hints = field_hints(kind)
-    values = {str(name): _at(f".{name}", hints.get(name, Any), item) for name, item in given.items()}
+    fields = {one.name: one for one in dataclasses.fields(kind) if one.init}
+    for name in given:
+        if name not in fields:
+            raise ValueError(f"{kind.__name__} has no `{name}`")
+    for name, one in fields.items():
+        if name not in given and one.default is one.default_factory is dataclasses.MISSING:
+            raise ValueError(f".{name}: is missing")
     try:
-        return kind(**values)
-    except TypeError as problem:
-        raise ValueError(str(problem).replace("__init__()", "").replace(f"{kind.__name__}.", "").strip()) from None
+        return kind(**{name: _at(f".{name}", hints.get(name, Any), item) for name, item in given.items()})
+    except TypeError as problem:  # its own __post_init__
+        raise ValueError(str(problem)) from None
 
 
 def field_hints(kind: type) -> dict[str, Any]:

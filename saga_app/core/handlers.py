@@ -8,9 +8,10 @@ from typing import Any
 
 from saga_app.core.backoff import Backoff
 from saga_app.core.errors import DefinitionError
+from saga_app.core.options import body_of, option_names
 from saga_app.core.policy import Errors, Policy, make_policy
 from saga_app.core.seconds import Seconds
-from saga_app.core.signatures import Parameter, check_callable, is_async, parameters_of
+from saga_app.core.signatures import Parameter, is_async, parameters_of
 
 #: A compensation is never unbounded, even where its step is.
 DEFAULT_TIMEOUT = 30.0
@@ -78,18 +79,14 @@ def make_reconcile(function: object, where: str, step: Policy) -> Handler:
 
 
 #: What may be written in `.compensate(...)`.
-COMPENSATE_OPTIONS = frozenset(make_compensation.__kwdefaults__ or {})
+COMPENSATE_OPTIONS = option_names(make_compensation)
 
 
 def _make(function: object, where: str, policy: Policy, *, atomic: bool) -> Handler:
     if hasattr(function, "bodies"):
         raise DefinitionError(f"{where} is itself a step: take its @step away, a handler is a plain function")
-    body = check_callable(function, where)
+    body = body_of(function, where, atomic=atomic)
     parameters = parameters_of(body, where)
-    if not isinstance(atomic, bool):
-        raise DefinitionError(f"{where}: atomic is {atomic!r}: write True or False")
-    if atomic and is_async(body):
-        raise DefinitionError(f"{where} is atomic and async, and a transaction cannot span an await: write a plain def")
     return Handler(
         function=body,
         policy=policy,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -19,7 +17,7 @@ from saga_app.core.refs import Ref
 from saga_app.core.sealing import Sealed, seal
 from saga_app.core.starting import D, I, Starting, Using
 from saga_app.core.steps import Step
-from saga_app.core.validation import check_shape, frozen_shape, steps_of
+from saga_app.core.validation import check_shape, fingerprint_of, steps_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -94,6 +92,7 @@ class Saga(Starting[I]):
         self.on_failure = _on_failure(on_failure, where)
         self.title = title
         self.module = _caller()
+        self._by_path = {one.name: one for one in self.steps}
         self._places = {one.name: place for place, one in enumerate(self.nodes) if isinstance(one, Step)}
         self._pivot = next((place for place, one in enumerate(self.nodes) if isinstance(one, Pivot)), None)
         self._sealed: Sealed | None = None
@@ -107,7 +106,7 @@ class Saga(Starting[I]):
 
     def step(self, path: str) -> Step[..., Any] | None:
         """The step at that path."""
-        return next((one for one in self.steps if one.name == path), None)
+        return self._by_path.get(path)
 
     @property
     def has_pivot(self) -> bool:
@@ -125,8 +124,7 @@ class Saga(Starting[I]):
     @property
     def fingerprint(self) -> str:
         """The shape as a hash: another one means that the code has changed under a running execution."""
-        text = json.dumps(frozen_shape(self.nodes), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return self._sealed.fingerprint if self._sealed else fingerprint_of(self.nodes)
 
     # Sealing
 
@@ -161,7 +159,7 @@ class Saga(Starting[I]):
         if rivals:
             raise DefinitionError(rivals)
         if self._sealed is None:
-            self._sealed = seal(self.name, self.steps, self.input_type, self.output)
+            self._sealed = seal(self.name, self.nodes, self.input_type, self.output)
         return self._sealed
 
     # Input

@@ -14,10 +14,11 @@ from saga_app.core.forms import SelfCheckedInput, self_checked_input
 from saga_app.core.handlers import Handler
 from saga_app.core.inputs import Field, TypedInput, callable_input, dataclass_input
 from saga_app.core.names import RESERVED
+from saga_app.core.nodes import Node
 from saga_app.core.refs import Ref
 from saga_app.core.signatures import Parameter, hints_of, parameters_of
 from saga_app.core.steps import Step
-from saga_app.core.validation import check_input_names, scope_at_end, scopes_of
+from saga_app.core.validation import check_input_names, fingerprint_of, scope_at_end, scopes_of, steps_of
 
 Input: TypeAlias = TypedInput | SelfCheckedInput
 AnyStep: TypeAlias = Step[..., Any]
@@ -32,11 +33,12 @@ class Sealed:
     compensations: Mapping[str, CallPlan]
     reconciles: Mapping[str, CallPlan]
     output: CallPlan | None
+    fingerprint: str
 
 
-def seal(name: str, steps: Sequence[AnyStep], written: object, output: Ref | None) -> Sealed:
+def seal(name: str, nodes: Sequence[Node], written: object, output: Ref | None) -> Sealed:
     """Everything a saga needs to run, or DefinitionError."""
-    where = f"saga {name!r}"
+    where, steps = f"saga {name!r}", steps_of(nodes)
     for one in steps:
         _check_context(one, where)
     bare = scopes_of(steps)
@@ -52,6 +54,7 @@ def seal(name: str, steps: Sequence[AnyStep], written: object, output: Ref | Non
         output=None
         if output is None
         else plan_value(output, replace(scope_at_end(steps), input=seen), f"{where}, output", default=None),
+        fingerprint=fingerprint_of(nodes),
     )
     for one in steps:
         one.bodies.sealed_by = one.bodies.sealed_by or name

@@ -11,11 +11,20 @@ from saga_app.core.answers import Happened, NotHappened, Unknown
 from saga_app.core.backoff import Backoff
 from saga_app.core.errors import DefinitionError
 from saga_app.core.handlers import COMPENSATE_OPTIONS, Bodies, Handler, make_compensation, make_reconcile
-from saga_app.core.names import check_provided, check_step_name, nearest
+from saga_app.core.names import check_provided, check_step_name
+from saga_app.core.options import (
+    body_of,
+    check_bound,
+    flag,
+    option_names,
+    refuse_handler_words,
+    refuse_unknown,
+    step_name,
+)
 from saga_app.core.policy import Errors, Policy, make_policy
 from saga_app.core.refs import Ref, ref
 from saga_app.core.seconds import Seconds
-from saga_app.core.signatures import Parameter, check_callable, is_async, parameters_of
+from saga_app.core.signatures import Parameter, is_async, parameters_of
 
 __all__ = ["Bodies", "Handler", "Happened", "NotHappened", "Policy", "Ref", "Step", "Unknown", "ref", "step"]
 
@@ -104,7 +113,7 @@ class Step(Generic[P, R]):
     def compensate(self, function: Any = None, /, **options: Any) -> Any:
         """Declare what undoes this step: called when a later step fails and this one happened, or may have."""
         where = f"the compensation of step `{self.name}`"
-        _refuse_unknown(options, COMPENSATE_OPTIONS, where)
+        refuse_unknown(options, COMPENSATE_OPTIONS, where)
 
         def declare(body: F) -> F:
             handler = make_compensation(body, where, self.policy, **options)
@@ -124,14 +133,8 @@ class Step(Generic[P, R]):
 
     def bind(self, **values: object) -> Step[P, R]:
         """A copy that gets these arguments: plain values, `ref("path")`, or callables filled by the same rule."""
-        known = [one.name for one in self.parameters]
         for name, value in values.items():
-            where = f"`{self.name}.bind({name}=…)`"
-            if name == "ctx":
-                raise DefinitionError(f"{where}: `ctx` is always the context; leave it out")
-            if name not in known:
-                raise DefinitionError(f"{where}: `{self.name}` has no parameter `{name}`. {nearest(name, known)}")
-            _check_bound(value, where)
+            check_bound(name, value, self.parameters, self.name)
         return replace(self, bindings=MappingProxyType({**self.bindings, **values}))
 
     def named(self, name: str | None = None, *, provides: str | None = None, compensate: bool = True) -> Step[P, R]:
@@ -144,7 +147,7 @@ class Step(Generic[P, R]):
             self,
             name=name or self.name,
             provides=self.provides if provides is None else check_provided(provides, where),
-            compensated=self.compensated and _flag(compensate, f"{where}: compensate"),
+            compensated=self.compensated and flag(compensate, f"{where}: compensate"),
         )
 
     def _refuse_late(self, where: str, earlier: Handler | None) -> None:
@@ -195,7 +198,7 @@ def step(
 ) -> Callable[[Callable[P, R]], Step[P, R]]: ...
 def step(function: Any = None, /, **options: Any) -> Any:
     """Make a function a step. The outermost decorator, with or without parentheses; seconds or timedelta everywhere."""
-    _refuse_unknown(options, STEP_OPTIONS, "@step")
+    refuse_unknown(options, STEP_OPTIONS, "@step")
     if function is None:
         return lambda body: _make_step(body, **options)
     return _make_step(function, **options)
@@ -218,13 +221,11 @@ def _make_step(
     idempotent: bool = False,
     title: str = "",
 ) -> Step[P, R]:
-    name = _name_of(function, name)
+    name = step_name(function, name)
     where = f"step `{name}`"
-    body = check_callable(function, where)
+    body = body_of(function, where, atomic=atomic)
     parameters = parameters_of(body, where)
-    _refuse_handler_words(parameters, where)
-    if _flag(atomic, f"{where}: atomic") and is_async(body):
-        raise DefinitionError(f"{where} is atomic and async, and a transaction cannot span an await: write a plain def")
+    refuse_handler_words(parameters, where)
     if using is not None and not (atomic and isinstance(using, str) and using):
         raise DefinitionError(
             f'{where}: using names the database of an atomic step: write atomic=True, using="default"'
@@ -245,55 +246,11 @@ def _make_step(
         parameters=parameters,
         atomic=atomic,
         using=using,
-        required=_flag(required, f"{where}: required"),
-        idempotent=_flag(idempotent, f"{where}: idempotent"),
+        required=flag(required, f"{where}: required"),
+        idempotent=flag(idempotent, f"{where}: idempotent"),
         title=title,
     )
 
 
 #: What may be written in `@step(...)`.
-STEP_OPTIONS = frozenset(_make_step.__kwdefaults__ or {})
-
-
-def _name_of(function: object, name: object) -> str:
-    if isinstance(function, Step):
-        raise DefinitionError(f'`{function.name}` is a step already: write {function.name}.named("…") for another one')
-    if isinstance(function, str):
-        raise DefinitionError(f"@step takes its options by name: write @step(name={function!r})")
-    if name is not None:
-        return check_step_name(name)
-    own = getattr(function, "__name__", None)
-    if own is None or own == "<lambda>":
-        what = "a lambda" if own else f"{function!r}"
-        raise DefinitionError(f'@step: {what} has no name of its own: write step(name="…")(…)')
-    return check_step_name(own)
-
-
-def _refuse_handler_words(parameters: tuple[Parameter, ...], where: str) -> None:
-    for one in parameters:
-        if one.name in {"result", "error"}:
-            raise DefinitionError(
-                f"{where} has a parameter `{one.name}`, a word that in its compensation means what became of itself: "
-                f"give the parameter another name"
-            )
-
-
-def _check_bound(value: object, where: str) -> None:
-    if isinstance(value, Step):
-        raise DefinitionError(f'{where} is a step: write ref("{value.provides}") for what it provides')
-    if callable(value):
-        parameters_of(value, where)
-        if is_async(value):
-            raise DefinitionError(f"{where} is async: write a plain function, or make it a step of its own")
-
-
-def _flag(value: object, what: str) -> bool:
-    if not isinstance(value, bool):
-        raise DefinitionError(f"{what} is {value!r}: write True or False")
-    return value
-
-
-def _refuse_unknown(options: Mapping[str, object], known: frozenset[str], where: str) -> None:
-    for name in options:
-        if name not in known:
-            raise DefinitionError(f"{where} has no option `{name}`. {nearest(name, known)}")
+STEP_OPTIONS = option_names(_make_step)

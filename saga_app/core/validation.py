@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -106,19 +108,20 @@ def _word(name: str) -> str:
     return name.replace("-", "_")
 
 
-def frozen_shape(nodes: Sequence[Node]) -> list[Mapping[str, object]]:
-    """The shape of a saga, as what its fingerprint is made of."""
-    return [
-        {"kind": one.kind}
-        if isinstance(one, Pivot)
-        else {
-            "kind": one.kind,
-            "name": one.name,
-            "provides": one.provides,
-            "atomic": one.atomic,
-            "required": one.required,
-            "compensation": one.compensation is not None and one.compensated,
-            "reconcile": one.reconciler is not None,
-        }
-        for one in nodes
-    ]
+def fingerprint_of(nodes: Sequence[Node]) -> str:
+    """The shape as a hash: what decides whether records of earlier code still mean the same."""
+    return hashlib.sha256(json.dumps([_shape(one) for one in nodes], sort_keys=True).encode()).hexdigest()
+
+
+def _shape(node: Node) -> Mapping[str, object]:
+    if isinstance(node, Pivot):
+        return {"kind": node.kind}
+    return {
+        "kind": node.kind,
+        "name": node.name,
+        "provides": node.provides,
+        "atomic": node.atomic,
+        "required": node.required,
+        "compensation": node.compensation is not None and node.compensated,
+        "reconcile": node.reconciler is not None,
+    }
