@@ -10,13 +10,15 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from typing import Protocol
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import DateTimeField, Func, Value
-from django.db.models.expressions import Expression
+from django.db.models.expressions import Combinable
 
 
 class Source(Protocol):
@@ -45,6 +47,11 @@ def monotonic() -> float:
     return _source.monotonic() if _source else time.monotonic()
 
 
+def stands_still() -> bool:
+    """Whether another clock is in the place of the real one, so that nothing passes by itself."""
+    return _source is not None
+
+
 def sleep(seconds: float) -> None:
     """Let that many seconds pass."""
     if _source:
@@ -53,15 +60,16 @@ def sleep(seconds: float) -> None:
         time.sleep(seconds)
 
 
-def database_now(using: str) -> Expression:
-    """The database's moment as an SQL expression.
+def database_now(using: str, plus: float = 0.0) -> Combinable:
+    """The database's moment as an SQL expression, `plus` seconds from it.
 
     STATEMENT_TIMESTAMP, not NOW(): a transaction that waited for a lock must not judge a lease by when it began.
     SQLite lives on one machine, so that machine's clock is the database's.
     """
     if _source or connections[using].vendor != "postgresql":
-        return Value(now(), output_field=DateTimeField())
-    return Func(function="STATEMENT_TIMESTAMP", output_field=DateTimeField())
+        return Value(now() + timedelta(seconds=plus), output_field=MomentField())
+    moment = Func(function="STATEMENT_TIMESTAMP", output_field=MomentField())
+    return moment + timedelta(seconds=plus) if plus else moment
 
 
 def uuid7() -> UUID:
@@ -96,3 +104,29 @@ def replaced(source: Source) -> Iterator[None]:
         yield
     finally:
         replace(before)
+
+
+class MomentField(DateTimeField):  # type: ignore[type-arg]
+    """An instant, read back as aware UTC whatever USE_TZ says, so that no wall clock decides when work is due."""
+
+    def from_db_value(self, value: datetime | None, _expression: object, connection: BaseDatabaseWrapper) -> datetime | None:
+        """Make what the driver returned an aware UTC datetime."""
+        if value is None:
+            return None
+        if value.tzinfo is None:  # USE_TZ is False: the backend returned the connection's wall clock
+            value = value.replace(tzinfo=UTC if connection.vendor == "sqlite" else ZoneInfo(connection.timezone_name))
+        return value.astimezone(UTC)
+
+    def get_prep_value(self, value: Any) -> Any:
+        """Moments come from our clock; a naive one would be a guess."""
+        if isinstance(value, datetime) and value.tzinfo is None:
+            msg = f"{self.name} takes an aware datetime, not {value!r}"
+            raise ValueError(msg)
+        return value
+
+    def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:  # noqa: FBT001, FBT002 - Django's signature
+        """Hand PostgreSQL the instant, and SQLite its UTC text."""
+        value = value if prepared else self.get_prep_value(value)
+        if not isinstance(value, datetime) or connection.vendor != "sqlite":
+            return value
+        return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db import models
@@ -13,41 +11,13 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from saga_app import clock, codec
+from saga_app.clock import MomentField
 from saga_app.core.failures import ErrorInfo
 from saga_app.core.status import CompensationStatus, RollbackStatus, Status, StepStatus, StuckReason, UnwindCause
 from saga_app.querysets import EventQuerySet, ExecutionQuerySet, StepRecordQuerySet, WorkerQuerySet
 
-if TYPE_CHECKING:
-    from django.db.backends.base.base import BaseDatabaseWrapper
-
 STOPPED = [Status.SUSPENDED, Status.STUCK, Status.COMPLETED, Status.FAILED, Status.CANCELLED]
 TERMINAL = [Status.COMPLETED, Status.FAILED, Status.CANCELLED]
-
-
-class MomentField(models.DateTimeField):  # type: ignore[type-arg]
-    """An instant, read back as aware UTC whatever USE_TZ says, so that no wall clock decides when work is due."""
-
-    def from_db_value(self, value: datetime | None, _expression: object, connection: BaseDatabaseWrapper) -> datetime | None:
-        """Make what the driver returned an aware UTC datetime."""
-        if value is None:
-            return None
-        if value.tzinfo is None:  # USE_TZ is False: the backend returned the connection's wall clock
-            value = value.replace(tzinfo=UTC if connection.vendor == "sqlite" else ZoneInfo(connection.timezone_name))
-        return value.astimezone(UTC)
-
-    def get_prep_value(self, value: Any) -> Any:
-        """Moments come from our clock; a naive one would be a guess."""
-        if isinstance(value, datetime) and value.tzinfo is None:
-            msg = f"{self.name} takes an aware datetime, not {value!r}"
-            raise ValueError(msg)
-        return value
-
-    def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:  # noqa: FBT001, FBT002 - Django's signature
-        """Hand PostgreSQL the instant, and SQLite its UTC text."""
-        value = value if prepared else self.get_prep_value(value)
-        if not isinstance(value, datetime) or connection.vendor != "sqlite":
-            return value
-        return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
 
 
 class Execution(models.Model):
@@ -65,6 +35,7 @@ class Execution(models.Model):
     output_text = models.TextField(db_column="output", null=True)  # noqa: DJ001 - NULL: no output, not an empty one
     error_text = models.TextField(db_column="error", null=True)  # noqa: DJ001
     cause = models.CharField(max_length=32, blank=True, default="")
+    failing_path = models.CharField(max_length=255, blank=True, default="")
     pivoted_at = MomentField(null=True)
     unwinding_at = MomentField(null=True)
     unwind_cause = models.CharField(max_length=20, blank=True, default="")
@@ -156,6 +127,20 @@ class Execution(models.Model):
         """Why it failed. What became of the rollback is `rollback_status`: neither overwrites the other."""
         return None if self.error_text is None else ErrorInfo.from_json(self.error_text)
 
+    if TYPE_CHECKING:  # bound by the app when it is ready, since the models stand below the engine
+
+        def resume(self, *, actor: Any = None, reason: str = "", version: int | None = None) -> Execution: ...
+        def abandon(self, *, actor: Any = None, reason: str = "", version: int | None = None) -> Execution: ...
+        def cancel(self, *, actor: Any = None, reason: str = "", version: int | None = None) -> Execution: ...
+        def suspend(self, *, actor: Any = None, reason: str = "", version: int | None = None) -> Execution: ...
+        def unwind(self, *, actor: Any = None, reason: str = "", version: int | None = None) -> Execution: ...
+        def skip(self, path: str, *, happened: bool, output: Any = None, actor: Any = None, reason: str = "",
+                 version: int | None = None) -> Execution: ...
+        def resolve(self, path: str, *, actor: Any = None, reason: str = "",
+                    version: int | None = None) -> Execution: ...
+        def rerun(self, *, actor: Any = None, reason: str = "", key: str | None = None) -> Execution: ...
+        def wait(self, *, timeout: float = 30.0) -> Execution: ...
+
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Refuse: only the store writes."""
         refuse_write("an execution", "call a verb: execution.resume(), .cancel(), …")
@@ -163,6 +148,16 @@ class Execution(models.Model):
     def delete(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: an execution is the record of what was done."""
         refuse_write("an execution", "cancel or abandon it; a record of what was done is kept")
+
+
+class StuckExecution(Execution):
+    """An execution that waits for an operator: the same table, with a list of its own in the admin."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("stuck execution")
+        verbose_name_plural = _("stuck executions")
 
 
 class StepRecord(models.Model):

@@ -71,7 +71,7 @@ class Encoder:
         if self._size > self._limit:
             # One value that is too large by itself, or many that are too large together.
             place = where if size > self._limit else self._root
-            raise UnsupportedValue(str(place), too_large(self._size, self._limit))
+            raise UnsupportedValue(str(place), too_large(f"at least {self._size:,}", self._limit))
 
     def _constant(self, value: object, where: Where) -> Json:
         self._spend(4, where)
@@ -165,8 +165,8 @@ class Encoder:
     ]
 
 
-def too_large(size: int, limit: int) -> str:
+def too_large(size: str, limit: int) -> str:
     return (
-        f"takes {size:,} bytes or more, and the limit is {limit:,} (SAGA['MAX_VALUE_BYTES']): "
+        f"takes {size} bytes, and the limit is {limit:,} (SAGA['MAX_VALUE_BYTES']): "
         f"store it elsewhere and give its name or key"
     )

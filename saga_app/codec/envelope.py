@@ -1,4 +1,4 @@
-"""The text as it is stored, and the hook to encrypt it: marked, so that rows written before it was set stay readable."""
+"""The text as it is stored, and the hook to encrypt it; encrypted text is marked, so that older rows stay readable."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """A frozen picture of one execution: what a decision looks at, and what a change produces.
 
 The fields are those of the tables, name by name; the store writes the difference between two pictures. Values
-stay as their stored text, since no decision depends on what a value says.
+stay as their stored text, since no decision depends on what a value says; where a text is large and not needed, it
+is `ELSEWHERE`: there is one, in the table.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from datetime import datetime
 from typing import Any
 
 from saga_app.core.status import CompensationStatus, RollbackStatus, Status, StepStatus, StuckReason, UnwindCause
+
+ELSEWHERE = ""  # no JSON text is empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,7 @@ class Snapshot:
     output_text: str | None = None
     error_text: str | None = None
     cause: str = ""
+    failing_path: str = ""
     pivoted_at: datetime | None = None
     unwinding_at: datetime | None = None
     unwind_cause: UnwindCause = UnwindCause.NONE
@@ -84,6 +88,8 @@ class Snapshot:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     records: tuple[Record, ...] = ()
+    quiet_at: datetime | None = None
+    """Not a column: until then a worker that lost this execution may still be inside a body."""
 
     def but(self, **changes: Any) -> Snapshot:
         """The same picture with some fields changed."""

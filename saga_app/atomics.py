@@ -1,0 +1,186 @@
+"""Atomic calls: the body's database work, its record, and perhaps the end, in one transaction (design §8.3).
+
+The order of locks is the rule: an unlocked look that the claim is ours, the body, and the fenced UPDATE last. Were it
+first, it would block heartbeats, signals and cancels for the whole body, and deadlock with views.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from django.db import OperationalError, InterfaceError, connections, transaction
+
+from saga_app import timeouts
+from saga_app.bodies import run
+from saga_app.core.changes import advance, bound, release
+from saga_app.core.decisions import Finish
+from saga_app.core.errors import LeaseLost, SagaError, StepInterrupted
+from saga_app.core.failures import ErrorInfo, describe
+from saga_app.core.outcomes import Direction, How, Outcome, classify, settle
+from saga_app.core.snapshot import Snapshot
+from saga_app.core.status import Status, StepStatus
+from saga_app.store import checkpoint
+from saga_app.store.checkpoint import Write, Written
+from saga_app.store.transactions import DatabaseFault, drop_broken_connection, durable, is_inside
+
+if TYPE_CHECKING:
+    from saga_app.core.policy import Policy
+    from saga_app.core.steps import Step
+    from saga_app.executor import Drive
+
+logger = logging.getLogger("saga_app")
+
+TRIES = 3  # of the whole transaction, after errors of the database that pass
+Transient = (OperationalError, InterfaceError)
+
+
+class TransactionBroken(SagaError):
+    """The body left its transaction so that it cannot commit."""
+
+
+class _Final(Exception):  # noqa: N818 - it carries an error out of the transaction that no retry would help
+    def __init__(self, how: How, error: ErrorInfo) -> None:
+        self.how, self.error = how, error
+
+
+def call(drive: Drive, step: Step[..., Any], *, undoes: bool) -> None:
+    """Call an atomic body, or an atomic compensation, and commit its record with it; or record that it failed."""
+    atomic = _AtomicCall(drive, step, undoes=undoes)
+    for last in (False, False, True):
+        error = atomic.try_once()
+        if error is None:
+            return
+        if last or not isinstance(error, Transient):
+            drive.told(atomic.outcome_of(error))
+            return
+        logger.warning("%s: the transaction of %s is run again: %s", drive.claim.execution_id, step.name, error)
+        drop_broken_connection(drive.claim.using)
+
+
+class _AtomicCall:
+    """One atomic call: what to run, and what its commit has to say."""
+
+    def __init__(self, drive: Drive, step: Step[..., Any], *, undoes: bool) -> None:
+        self.drive, self.step = drive, step
+        self.direction = Direction.COMPENSATE if undoes else Direction.FORWARD
+        self.start = drive.current if undoes else self._counted(drive.current)
+
+    def _counted(self, x: Snapshot) -> Snapshot:
+        """The picture with this attempt: where no intent was written, record and count come with the commit."""
+        record = x.record(self.step.name)
+        if record is not None and record.status == StepStatus.RUNNING:
+            return x
+        now = self.drive.claim.moment()
+        if record is None:
+            self.drive.values.facts = x
+            x = bound(x, self.step, None, now)
+        number = x.known(self.step.name).attempt + 1
+        running = {"status": StepStatus.RUNNING, "attempt": number, "due_at": None}
+        return x.but(status=Status.RUNNING, started_at=x.started_at or now).with_record(self.step.name, **running)
+
+    def try_once(self) -> BaseException | None:
+        """Run the whole transaction. None: it has committed. An error: it has rolled back, so nothing happened."""
+        drive, claim = self.drive, self.drive.claim
+        committed: list[bool] = []
+        pending: list[tuple[Written, bool]] = []
+        try:
+            with timeouts.clean_connections(), durable(claim.using):
+                transaction.on_commit(lambda: committed.append(True), using=claim.using)  # the first hook: ours
+                checkpoint.limit_transaction(claim.using, self.policy.timeout or timeouts.LONGEST / 1000)
+                checkpoint.still_ours(claim)
+                pending.append(self._body_and_record())
+                doomed = connections[claim.using].needs_rollback
+            committed += [True] * (is_inside() and not doomed)  # a TestCase commits nothing: leaving the block counts
+        except LeaseLost:
+            raise
+        except StepInterrupted as error:
+            raise LeaseLost("lost while the body ran") from error
+        except BaseException as error:  # noqa: BLE001 - bodies and commit hooks may raise anything
+            if not committed and not self._landed(error, pending):
+                return error
+            if committed:
+                logger.exception("%s: a commit hook of %s raised.", claim.execution_id, self.step.name)
+        else:
+            if not committed:
+                return TransactionBroken("the body marked its transaction for rollback, so nothing of it was kept")
+        written, releases = pending[-1]
+        drive.atomically_wrote(written, releases=releases)
+        return None
+
+    def _landed(self, error: BaseException, pending: list[tuple[Written, bool]]) -> bool:
+        """Whether a commit whose answer was lost is in the table after all (design §7.2)."""
+        if not pending or not isinstance(error, DatabaseFault):
+            return False
+        drop_broken_connection(self.drive.claim.using)
+        return checkpoint.has_landed(self.drive.claim)
+
+    def _body_and_record(self) -> tuple[Written, bool]:
+        drive = self.drive
+        drive.values.facts = self.start
+        try:
+            function, arguments = self._prepared()
+        except DatabaseFault:
+            raise
+        except Exception as error:  # noqa: BLE001 - bound callables and dataclasses may raise anything
+            raise _Final(How.NOT_CALLED, describe(error)) from error
+        if drive.claim.lapsed:
+            raise LeaseLost("the lease was over before the body could be called")
+        with drive.caller.bound(self.policy) as bound:
+            value = run(bound, function, arguments)
+        self._refuse_broken()
+        outcome = drive.caller.returned(self.step, self.direction, value)
+        if outcome.how is How.UNSTORABLE and outcome.error:
+            raise _Final(How.ROLLED_BACK, outcome.error)
+        return self._record(outcome)
+
+    def _prepared(self) -> tuple[Any, dict[str, Any]]:
+        """The function and its arguments; a first attempt without an intent binds them here."""
+        caller, record = self.drive.caller, self.start.known(self.step.name)
+        if self.direction is Direction.COMPENSATE:
+            return caller.undo(self.step)()
+        if record.arguments_text is None:
+            call = caller.prepare(self.step)
+            stored = {"arguments_text": call.arguments_text, "idempotency_key": call.key}
+            self.start = self.drive.values.facts = self.start.with_record(self.step.name, **stored)
+        return caller.body(self.step)()
+
+    def _record(self, outcome: Outcome) -> tuple[Written, bool]:
+        """Encode and write: the fenced UPDATE is the last lock. The end comes along, if this was the last step."""
+        drive = self.drive
+        assert drive.saga is not None  # noqa: S101 - an atomic body is called of a saga that is known
+        settled = settle(self.start, outcome)
+        now = drive.claim.moment()
+        after, decision = advance(drive.saga, settled, now)
+        ends = isinstance(decision, Finish) and not drive.returns_something(decision)
+        after = release(after, decision, now) if ends else settled  # type: ignore[arg-type]
+        return checkpoint.write(drive.claim, Write(drive.written, settled, after, ends)), ends
+
+    def _refuse_broken(self) -> None:
+        """A body that swallowed a database error has a transaction that cannot commit: name the error."""
+        connection = connections[self.drive.claim.using]
+        if connection.needs_rollback:
+            cause = getattr(connection, "rollback_exc", None)
+            said = f": it went on after {type(cause).__name__}: {cause}" if cause else ""
+            raise TransactionBroken(f"the body broke its transaction, so nothing of it was kept{said}") from cause
+
+    def outcome_of(self, error: BaseException) -> Outcome:
+        """The outcome of a transaction that rolled back: a failed attempt that did nothing."""
+        drive = self.drive
+        drive.current = self.start
+        if isinstance(error, _Final):
+            base = {"path": self.step.name, "direction": self.direction, "at": drive.claim.moment()}
+            return Outcome(**base, how=error.how, error=error.error)
+        how, retry = classify(self.policy, error)
+        how = How.REJECTED if how is How.REJECTED else How.ROLLED_BACK
+        retry = retry or isinstance(error, Transient)
+        record = self.start.known(self.step.name)
+        attempt = record.compensation_attempt if self.direction is Direction.COMPENSATE else record.attempt
+        policy = self.policy if retry else None
+        return drive.caller.failed(self.step.name, self.direction, error, how, policy, attempt)
+
+    @property
+    def policy(self) -> Policy:
+        """How hard this call is tried."""
+        undo = self.step.compensation
+        return undo.policy if self.direction is Direction.COMPENSATE and undo else self.step.policy

@@ -1,0 +1,314 @@
+"""Calls user code: fills its arguments, bounds it, and says how it ended."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from saga_app import clock, codec
+from saga_app.core.binding import CallPlan, FromCall, FromContext, fill
+from saga_app.core.changes import Call
+from saga_app.core.context import Context
+from saga_app.core.errors import LeaseLost, StepInterrupted, UnsupportedValue
+from saga_app.core.answers import Happened, NotHappened
+from saga_app.core.failures import ErrorInfo, describe
+from saga_app.core.keys import COMPENSATE, FORWARD, idempotency_key
+from saga_app.core.outcomes import Direction, How, Outcome, classify, delay_of
+from saga_app.core.policy import Policy
+from saga_app.core.saga import Saga
+from saga_app.core.snapshot import ELSEWHERE, Record, Snapshot
+from saga_app.core.status import StepStatus
+from saga_app.core.steps import Step
+from saga_app.store.claims import Claim
+from saga_app.store.texts import cancel_requested, report_progress, stored_text
+from saga_app.store.transactions import DatabaseFault
+from saga_app.timeouts import LONGEST, Bound, bounded, clean_connections
+
+PROGRESS_EVERY = 1.0  # seconds between two writes of what a body reports
+
+
+@dataclass(slots=True)
+class Values:
+    """What one execution has so far: its input and the outputs of its steps, decoded at each use."""
+
+    claim: Claim
+    facts: Snapshot
+    texts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def input(self) -> Mapping[str, Any]:
+        """The input, name → value. A model instance in it is read again: never a stale copy."""
+        decoded: Mapping[str, Any] = codec.decode(self.claim.input_text)
+        return decoded
+
+    def output(self, path: str) -> Any:
+        """What the step at `path` returned; KeyError where it has nothing."""
+        text = self.output_text(path)
+        if text is None:
+            raise KeyError(path)
+        return codec.decode(text, path=path)
+
+    def output_text(self, path: str) -> str | None:
+        """The same, encoded, or None."""
+        record = self.facts.record(path)
+        if record is None or record.output_text is None:
+            return None
+        return self._text(path, "output_text", record.output_text)
+
+    def arguments(self, record: Record) -> dict[str, Any]:
+        """The bound arguments of a forward call, stored before its first attempt."""
+        text = record.arguments_text
+        found = None if text is None else self._text(record.path, "arguments_text", text)
+        return {} if found is None else codec.decode(found, path=record.path)
+
+    def _text(self, path: str, column: str, text: str) -> str | None:
+        if text != ELSEWHERE:
+            return text
+        if (known := self.texts.get(f"{column}:{path}")) is not None:
+            return known
+        found = stored_text(self.claim.execution_id, path, column, self.claim.using)
+        if found is not None:
+            self.texts[f"{column}:{path}"] = found
+        return found
+
+
+class Results(Mapping[str, Any]):
+    """`ctx.results`: what the steps so far provide, by name, decoded when asked for."""
+
+    def __init__(self, saga: Saga[Any], values: Values) -> None:
+        done = {record.path for record in values.facts.records if record.output_text is not None}
+        self._paths = {step.provides: step.name for step in saga.steps if step.name in done}
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values.output(self._paths[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+@dataclass(slots=True)
+class Caller:
+    """Calls the functions of one saga for one claim.
+
+    Attributes:
+        saga: the definition.
+        claim: the right to call.
+        values: what the execution has so far.
+    """
+
+    saga: Saga[Any]
+    claim: Claim
+    values: Values
+
+    def prepare(self, step: Step[..., Any]) -> Call:
+        """What the intent of a first attempt stores. Raises whatever filling or encoding the arguments raises."""
+        plan = self.saga.call(step)
+        context = self._context(step, None, Direction.FORWARD) if _wants_context(plan) else None
+        arguments = fill(plan, self.values, ctx=context)
+        arguments.pop("ctx", None)
+        return Call(codec.encode(arguments), self._key(step, FORWARD))
+
+    def is_inert(self, step: Step[..., Any]) -> bool:
+        """Whether preparing its first attempt runs no code of the project and reads no row of it."""
+        plan = self.saga.call(step)
+        texts = [self.claim.input_text, *(self.values.output_text(path) or "" for path in plan.reads)]
+        return not plan.calls_user_code and not _wants_context(plan) and all(codec.inert(text) for text in texts)
+
+    def output_text(self) -> str | None:
+        """What the execution returns, encoded. Raises whatever reading or encoding it raises."""
+        plan = self.saga.output_call
+        if plan is None:
+            return None
+        context = self._context(self.saga.steps[-1], None, Direction.FORWARD)
+        return codec.encode(fill(plan, self.values, ctx=context)["value"], path="output")
+
+    def forward(self, step: Step[..., Any]) -> Outcome:
+        """Call the body of an external step whose intent is written."""
+        record = self.values.facts.known(step.name)
+        return self._attempt(step, record, Direction.FORWARD, step.policy, record.attempt, self.body(step))
+
+    def compensation(self, step: Step[..., Any]) -> Outcome:
+        """Call an external compensation whose intent is written."""
+        record = self.values.facts.known(step.name)
+        policy = step.compensation.policy if step.compensation else step.policy
+        attempt = record.compensation_attempt
+        return self._attempt(step, record, Direction.COMPENSATE, policy, attempt, self.undo(step))
+
+    def reconcile(self, step: Step[..., Any]) -> Outcome:
+        """Ask whether the last attempt happened. An answer that cannot be had is no answer: unknown."""
+        record, handler = self.values.facts.known(step.name), step.reconciler
+        assert handler is not None  # noqa: S101 - decided only where there is one
+        plan = self.saga.reconcile_call(step)
+        base = {"path": step.name, "direction": Direction.RECONCILE, "at": self.claim.moment()}
+        try:
+            answer = self._call(handler.function, self._given(step, record, plan, Direction.RECONCILE), handler.policy)
+            if isinstance(answer, Happened):
+                text = codec.encode(answer.value, path=step.name)
+                return Outcome(**base, how=How.HAPPENED, output_text=text)
+        except StepInterrupted as error:
+            raise LeaseLost("lost while reconcile ran") from error
+        except BaseException as error:  # noqa: BLE001 - a reconcile that fails has not answered
+            return Outcome(**base, how=How.UNKNOWN, error=describe(error))
+        if isinstance(answer, NotHappened):
+            return Outcome(**base, how=How.NOT_HAPPENED, retry=True)
+        return Outcome(**base, how=How.UNKNOWN)
+
+    def body(self, step: Step[..., Any]) -> Callable[[], tuple[Callable[..., Any], dict[str, Any]]]:
+        """The forward function and how to make its arguments, from those stored with its intent."""
+
+        def make() -> tuple[Callable[..., Any], dict[str, Any]]:
+            record = self.values.facts.known(step.name)
+            arguments = self.values.arguments(record)
+            if "ctx" in self.saga.call(step).sources:
+                arguments["ctx"] = self._context(step, record, Direction.FORWARD)
+            return step.function, arguments
+
+        return make
+
+    def undo(self, step: Step[..., Any]) -> Callable[[], tuple[Callable[..., Any], dict[str, Any]]]:
+        """The compensation and how to make its arguments."""
+
+        def make() -> tuple[Callable[..., Any], dict[str, Any]]:
+            handler, record = step.compensation, self.values.facts.known(step.name)
+            assert handler is not None  # noqa: S101 - decided only where there is one
+            plan = self.saga.compensation_call(step)
+            return handler.function, self._given(step, record, plan, Direction.COMPENSATE)
+
+        return make
+
+    def _attempt(  # noqa: PLR0913 - one call, described
+        self,
+        step: Step[..., Any],
+        record: Record,
+        direction: Direction,
+        policy: Policy,
+        attempt: int,
+        make: Callable[[], tuple[Callable[..., Any], dict[str, Any]]],
+    ) -> Outcome:
+        try:
+            function, arguments = make()
+        except DatabaseFault as error:
+            return self.failed(record.path, direction, error, How.ROLLED_BACK, policy, attempt)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the body has not been called
+            return self.failed(record.path, direction, error, How.NOT_CALLED, None, attempt)
+        if self.claim.lapsed:
+            raise LeaseLost("the lease was over before the body could be called")
+        try:
+            value = self._call(function, arguments, policy)
+        except StepInterrupted as error:
+            raise LeaseLost("lost while the body ran") from error
+        except BaseException as error:  # noqa: BLE001 - SystemExit and KeyboardInterrupt are failed attempts too
+            how, retry = classify(policy, error)
+            return self.failed(record.path, direction, error, how, policy if retry else None, attempt)
+        return self.returned(step, direction, value)
+
+    def returned(self, step: Step[..., Any], direction: Direction, value: Any) -> Outcome:
+        """The outcome of a call that returned. What a compensation returns is not kept."""
+        base = {"path": step.name, "direction": direction, "at": self.claim.moment()}
+        if direction is Direction.COMPENSATE:
+            return Outcome(**base, how=How.RETURNED)
+        try:
+            return Outcome(**base, how=How.RETURNED, output_text=codec.encode(value, path=step.provides))
+        except UnsupportedValue as error:
+            return Outcome(**base, how=How.UNSTORABLE, error=describe(error))
+
+    def failed(  # noqa: PLR0913 - one call, described
+        self, path: str, direction: Direction, error: BaseException, how: How, policy: Policy | None, attempt: int
+    ) -> Outcome:
+        """The outcome of a call that did not return; with a policy, it may be tried again."""
+        delay = delay_of(policy, error, attempt, clock.dice()) if policy else 0.0
+        return Outcome(
+            path=path,
+            direction=direction,
+            how=how,
+            at=self.claim.moment(),
+            error=describe(error),
+            retry=policy is not None,
+            delay=delay,
+        )
+
+    def _call(self, function: Callable[..., Any], arguments: dict[str, Any], policy: Policy) -> Any:
+        """The one place where user code runs outside a transaction of ours."""
+        with clean_connections(), self.bound(policy) as bound:
+            return run(bound, function, arguments)
+
+    def bound(self, policy: Policy) -> Bound:
+        """The limits of one call: its timeout, and the lease."""
+        left = self.claim.lease_ends - clock.monotonic()
+        return bounded(LONGEST if policy.timeout is None else policy.timeout, lease=left)
+
+    def _given(self, step: Step[..., Any], record: Record, plan: CallPlan, direction: Direction) -> dict[str, Any]:
+        """A handler's arguments: the forward call's own first, then what that call could see."""
+        given: dict[str, Any] = dict(self.values.arguments(record))
+        given["error"] = ErrorInfo.from_json(record.error_text) if record.error_text else None
+        if record.output_text is not None and "result" in plan.sources:
+            given["result"] = self.values.output(record.path)
+        return fill(plan, self.values, ctx=self._context(step, record, direction), given=given)
+
+    def _context(self, step: Step[..., Any], record: Record | None, direction: Direction) -> Context:
+        backwards = direction is Direction.COMPENSATE
+        policy = step.compensation.policy if backwards and step.compensation else step.policy
+        attempt = (record.compensation_attempt if backwards else record.attempt) if record else 1
+        forward = self._key(step, FORWARD)
+        return Context(
+            execution_id=self.claim.execution_id,
+            saga=self.saga.name,
+            path=step.name,
+            attempt=max(attempt, 1),
+            idempotency_key=self._key(step, COMPENSATE) if backwards else forward,
+            forward_idempotency_key="" if direction is Direction.FORWARD else forward,
+            input=self.saga.make_input(self.values.input),
+            results=Results(self.saga, self.values),
+            deadline=None if policy.timeout is None else self.claim.moment() + timedelta(seconds=policy.timeout),
+            outcome=_outcome(record) if record and direction is not Direction.FORWARD else "",
+            ask_cancelled=lambda: cancel_requested(self.claim),
+            tell_progress=self._teller(step.name),
+        )
+
+    def _key(self, step: Step[..., Any], direction: str) -> str:
+        return idempotency_key(self.claim.execution_id, step.name, direction)
+
+    def _teller(self, path: str) -> Callable[[float, str], None]:
+        told = [-PROGRESS_EVERY * 2]
+
+        def tell(fraction: float, text: str) -> None:
+            if clock.monotonic() - told[0] >= PROGRESS_EVERY or fraction >= 1:
+                told[0] = clock.monotonic()
+                report_progress(self.claim, path, fraction, text)
+
+        return tell
+
+
+def run(bound: Bound, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Call it, and wait for what has to be awaited."""
+    if inspect.iscoroutinefunction(function):
+        return bound.run_coroutine(function, **arguments)
+    value = function(**arguments)
+    if inspect.isawaitable(value):
+        awaitable = value
+        return bound.run_coroutine(lambda: awaitable)
+    return value
+
+
+def _wants_context(plan: CallPlan) -> bool:
+    origins = (origin for source in plan.sources.values() for origin in source)
+    return any(isinstance(origin, FromCall) or (isinstance(origin, FromContext) and origin.keys) for origin in origins)
+
+
+def _outcome(record: Record) -> Any:
+    if record.status == StepStatus.COMPLETED:
+        return "completed"
+    return "failed" if record.outcome_known else "unknown"
+
+
+def could_not_be_made(path: str, error: BaseException, claim: Claim) -> Outcome:
+    """The outcome of a first attempt whose arguments could not be made: the body is not called, nothing is owed."""
+    how = How.NOT_CALLED
+    return Outcome(path=path, direction=Direction.FORWARD, how=how, at=claim.moment(), error=describe(error))

@@ -1,0 +1,150 @@
+"""What next? Given what is true, and nothing else (design §4, §8).
+
+Level-triggered: it does not matter what woke the execution, so recovery is one more call of the same function.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from saga_app.core.decisions import (
+    BeginUnwind,
+    CallAtomic,
+    Decision,
+    FailStep,
+    Finish,
+    Intend,
+    Park,
+    PassPivot,
+    Reconcile,
+    Stick,
+    Suspend,
+)
+from saga_app.core.status import CompensationStatus, Status, StepStatus, StuckReason, UnwindCause
+from saga_app.core.unwind import backwards
+
+if TYPE_CHECKING:
+    from saga_app.core.saga import Saga
+    from saga_app.core.snapshot import Record, Snapshot
+    from saga_app.core.steps import Step
+
+MOST_DEATHS = 3  # claims in a row after which an execution is not handed to another worker to die on
+SHORTEST_WAIT, LONGEST_WAIT = 30.0, 300.0  # seconds for a worker that knows the saga
+
+DONE = (StepStatus.COMPLETED, StepStatus.SKIPPED)
+
+
+def decide(saga: Saga, snapshot: Snapshot, now: datetime) -> Decision:
+    """What to do next about an execution.
+
+    Args:
+        saga: its definition.
+        snapshot: the facts, as read after `wakes`.
+        now: the database's moment.
+
+    Returns:
+        One decision. Total: every execution that is not terminal, stuck or suspended has one.
+    """
+    if snapshot.deaths > MOST_DEATHS:
+        return Stick(StuckReason.WORKER_LOST, _open_path(snapshot))
+    return backwards(saga, snapshot, now) if snapshot.unwinding else _forwards(saga, snapshot, now)
+
+
+def decide_unknown(snapshot: Snapshot, now: datetime, grace: float) -> Decision:
+    """What to do about an execution whose saga this worker does not know (an old worker in a rolling deploy).
+
+    Args:
+        snapshot: the facts; `definition_missing_since` says when this was first seen.
+        now: the database's moment.
+        grace: seconds for which another worker may know it.
+
+    Returns:
+        Park, for 30 seconds first, each time twice as long, 5 minutes at most; after the grace, Stick.
+    """
+    waited = (now - (snapshot.definition_missing_since or now)).total_seconds()
+    if waited >= grace:
+        return Stick(StuckReason.DEFINITION_MISSING)
+    return Park(now + timedelta(seconds=min(max(waited, SHORTEST_WAIT), LONGEST_WAIT)))
+
+
+def _open_path(x: Snapshot) -> str:
+    """Where it was when its workers died."""
+    running = (StepStatus.RUNNING, CompensationStatus.RUNNING)
+    return next((r.path for r in x.records if r.status in running or r.compensation_status in running), "")
+
+
+def fits(saga: Saga, snapshot: Snapshot) -> bool:
+    """Whether what ran fits the definition: every record is a step of it, and no step comes before one that ran."""
+    if saga.fingerprint == snapshot.fingerprint or snapshot.unwinding:
+        return True  # backwards, the plan itself says which handler is gone
+    ran = [record.path for record in sorted(snapshot.records, key=lambda r: r.seq)]
+    return ran == [step.name for step in saga.steps][: len(ran)]
+
+
+def _forwards(saga: Saga, x: Snapshot, now: datetime) -> Decision:
+    if x.cancel_requested_at and x.pivoted_at is None:
+        return _close(saga, x, UnwindCause.CANCEL, now)
+    if x.suspend_requested_at:
+        return Suspend()
+    if not fits(saga, x):
+        return Stick(StuckReason.DEFINITION_CHANGED)
+    for node in saga.nodes:
+        if node.kind == "pivot":
+            if x.pivoted_at is None:
+                return PassPivot()
+            continue
+        step, record = node, x.record(node.name)
+        if record is None:
+            return _begin(step, x)
+        if record.status in DONE or (record.status == StepStatus.FAILED and not step.required):
+            continue
+        if record.status == StepStatus.FAILED:
+            return _failed(saga, x, record, now)
+        return _open(saga, x, step, record, now)
+    return Finish(Status.COMPLETED)
+
+
+def _begin(step: Step, x: Snapshot) -> Decision:
+    """An atomic step needs no intent, unless workers have died here: then its attempt is counted first."""
+    return CallAtomic(step.name) if step.atomic and x.deaths <= 1 else Intend(step.name)
+
+
+def _open(saga: Saga, x: Snapshot, step: Step, record: Record, now: datetime) -> Decision:
+    """A step that has begun and not ended. `running` means here: orphaned or timed out, so its outcome is unknown."""
+    if record.status == StepStatus.WAITING:
+        return Park(record.due_at) if record.due_at and record.due_at > now else _begin(step, x)
+    if step.reconciler and not record.reconciled:
+        return _quietly(x, now) or Reconcile(step.name)
+    if record.attempt < record.attempt_limit:
+        return Intend(step.name)
+    last_word = x.pivoted_at is not None or saga.before_pivot(step.name)
+    if last_word and not step.atomic and step.required:
+        return Stick(StuckReason.OUTCOME_UNKNOWN, step.name)  # nothing is guessed where nothing can be undone
+    return _quietly(x, now) or FailStep(step.name)
+
+
+def _failed(saga: Saga, x: Snapshot, record: Record, now: datetime) -> Decision:
+    """A required step has failed for good."""
+    if x.pivoted_at is not None:
+        return Stick(StuckReason.FAILED_PAST_PIVOT, record.path)
+    if saga.on_failure == "hold":
+        return Stick(StuckReason.STEP_FAILED, record.path)
+    return _close(saga, x, UnwindCause.FAILURE, now)
+
+
+def _close(saga: Saga, x: Snapshot, cause: UnwindCause, now: datetime) -> Decision:
+    """What must be over before the write that begins an unwind: an orphan is quiet, and asked about."""
+    for record in x.records:
+        if record.status == StepStatus.RUNNING:
+            step = saga.step(record.path)
+            if quiet := _quietly(x, now):
+                return quiet
+            if step and step.reconciler and not record.reconciled:
+                return Reconcile(record.path)
+    return BeginUnwind(cause)
+
+
+def _quietly(x: Snapshot, now: datetime) -> Decision | None:
+    """Wait until the worker that lost this execution cannot be inside the body any more (design §8.8)."""
+    return Park(x.quiet_at) if x.quiet_at and x.quiet_at > now else None

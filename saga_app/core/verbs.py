@@ -1,0 +1,248 @@
+"""Which verb is legal, the code why not, and what it changes (design §12).
+
+Buttons, endpoints, commands and the verbs themselves ask `eligibility`; then they act, under the row lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from saga_app.core.changes import begin_unwind, finish
+from saga_app.core.outcomes import lost
+from saga_app.core.status import (
+    OUTCOMES,
+    SETTLED,
+    TERMINAL,
+    CompensationStatus,
+    RollbackStatus,
+    Status,
+    StepStatus,
+    StuckReason,
+    UnwindCause,
+)
+from saga_app.core.unwind import owed
+
+if TYPE_CHECKING:
+    from saga_app.core.saga import Saga
+    from saga_app.core.snapshot import Record, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The verb may be used now."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The verb may not be used now.
+
+    Attributes:
+        code: a stable word; `messages.sentence(code, params)` is the sentence.
+        params: what the sentence is made of.
+    """
+
+    code: str
+    params: Mapping[str, object] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return False
+
+
+Eligibility = Allowed | Refused
+REASON_REQUIRED = frozenset({"skip", "resolve", "abandon"})
+GUARDED = frozenset({"resume", "abandon", "unwind", "skip", "resolve"})
+VERBS = ("resume", "skip", "resolve", "unwind", "cancel", "suspend", "abandon", "rerun")
+
+
+def eligibility(verb: str, x: Snapshot, *, held: bool = False) -> Eligibility:
+    """Whether a verb may be used on an execution as it is.
+
+    Args:
+        verb: one of `VERBS`.
+        x: the facts.
+        held: whether a worker drives it at this moment.
+    """
+    code = _RULES[verb](x, held)
+    return Refused(code, {"status": str(x.status)}) if code else Allowed()
+
+
+def _resume(x: Snapshot, held: bool) -> str:  # noqa: FBT001 - one signature for all rules
+    if x.status in TERMINAL:
+        return "terminal"
+    if x.status in (Status.STUCK, Status.SUSPENDED):
+        return ""
+    waits = any(StepStatus.WAITING == r.status or r.compensation_status == CompensationStatus.WAITING for r in x.records)
+    return "" if waits and not held else "not_waiting"
+
+
+def _stuck(x: Snapshot, _held: bool) -> str:  # noqa: FBT001
+    return "terminal" if x.status in TERMINAL else "" if x.status == Status.STUCK else "not_stuck"
+
+
+def _unwind(x: Snapshot, held: bool) -> str:  # noqa: FBT001
+    return _stuck(x, held) or ("unwinding" if x.unwinding else "past_pivot" if x.pivoted_at else "")
+
+
+def _skip(x: Snapshot, held: bool) -> str:  # noqa: FBT001
+    return _stuck(x, held) or ("unwinding" if x.unwinding else "" if stopped_at(x) else "step_not_stuck")
+
+
+def _resolve(x: Snapshot, held: bool) -> str:  # noqa: FBT001
+    return _stuck(x, held) or ("" if x.unwinding and stopped_at(x) else "nothing_to_resolve")
+
+
+def _cancel(x: Snapshot, _held: bool) -> str:  # noqa: FBT001
+    if x.status in TERMINAL:
+        return "terminal"
+    if x.pivoted_at:
+        return "past_pivot"
+    return "unwinding" if x.unwinding else "cancel_requested" if x.cancel_requested_at else ""
+
+
+def _suspend(x: Snapshot, _held: bool) -> str:  # noqa: FBT001
+    if x.status in TERMINAL:
+        return "terminal"
+    if x.status in (Status.STUCK, Status.SUSPENDED):
+        return str(x.status)
+    return "suspend_requested" if x.suspend_requested_at else ""
+
+
+def _rerun(x: Snapshot, _held: bool) -> str:  # noqa: FBT001
+    return "" if x.status in TERMINAL else "not_terminal"
+
+
+_RULES: Mapping[str, Callable[[Snapshot, bool], str]] = {
+    "resume": _resume,
+    "abandon": _stuck,
+    "unwind": _unwind,
+    "skip": _skip,
+    "resolve": _resolve,
+    "cancel": _cancel,
+    "suspend": _suspend,
+    "rerun": _rerun,
+}
+
+
+def stopped_at(x: Snapshot) -> Record | None:
+    """The record a stuck execution stopped at: what skip and resolve speak of."""
+    record = x.record(x.failing_path)
+    if x.status != Status.STUCK or record is None:
+        return None
+    if x.unwinding:
+        return record if owed(record) and record.compensation_status not in SETTLED else None
+    return record if record.status in (StepStatus.FAILED, StepStatus.RUNNING) else None
+
+
+def resume(x: Snapshot, saga: Saga | None, now: datetime) -> Snapshot:
+    """Try again what stopped, in the direction it had, with more attempts; from suspended, only go on."""
+    if x.status == Status.STUCK:
+        x = x.but(records=tuple(_again(x, record, saga, now) for record in x.records), resume_count=x.resume_count + 1)
+    elif x.status != Status.SUSPENDED:
+        x = x.but(records=tuple(_hurried(record, now) for record in x.records))
+    return _onwards(x, now)
+
+
+def _onwards(x: Snapshot, now: datetime) -> Snapshot:
+    """Open again and due, in the direction it had. The cause of an unwind stays; that of a stop has gone."""
+    forward = {} if x.unwinding else {"error_text": None, "failing_path": ""}
+    return x.but(
+        status=Status.COMPENSATING if x.unwinding else Status.RUNNING,
+        stuck_reason=StuckReason.NONE,
+        rollback_status=RollbackStatus.NONE,
+        cause="",
+        suspend_requested_at=None,
+        definition_missing_since=None,
+        due_at=now,
+        deaths=0,
+        **forward,
+    )
+
+
+def _again(x: Snapshot, record: Record, saga: Saga | None, now: datetime) -> Record:
+    """The record, where it is what stopped the execution, ready for more attempts."""
+    step = saga.step(record.path) if saga else None
+    if record.compensation_status == CompensationStatus.FAILED:
+        more = step.compensation.policy.attempts if step and step.compensation else 1
+        limit = record.compensation_attempt + more
+        return record.but(compensation_status=CompensationStatus.NONE, compensation_limit=limit, reconciled=False)
+    if record.compensation_status == CompensationStatus.RUNNING:  # its worker died; it may try once more
+        return record.but(compensation_limit=max(record.compensation_limit, record.compensation_attempt + 1))
+    if record.path != x.failing_path and record.status != StepStatus.RUNNING:
+        return record
+    limit = record.attempt + (step.policy.attempts if step else 1)
+    if x.unwinding:
+        return record.but(reconciled=False)
+    if record.status == StepStatus.FAILED:
+        return record.but(status=StepStatus.WAITING, due_at=now, attempt_limit=limit, finished_at=None)
+    if record.status == StepStatus.RUNNING:
+        return record.but(attempt_limit=limit, reconciled=False)
+    return record
+
+
+def _hurried(record: Record, now: datetime) -> Record:
+    """The record, where it waits for its next attempt, due now."""
+    if record.status == StepStatus.WAITING:
+        return record.but(due_at=now)
+    if record.compensation_status == CompensationStatus.WAITING:
+        return record.but(compensation_due_at=now)
+    return record
+
+
+def abandon(x: Snapshot, saga: Saga | None, now: datetime) -> Snapshot:
+    """The end by an operator's word: what is owed and has no outcome becomes `abandoned`. Final."""
+    cancelled = x.unwind_cause == UnwindCause.CANCEL or (not x.unwinding and x.cancel_requested_at is not None)
+    cause = UnwindCause.CANCEL if cancelled else UnwindCause.FAILURE
+    status = Status.CANCELLED if cancelled else Status.FAILED
+    past_pivot = x.pivoted_at is not None
+    if not x.unwinding:
+        closed = begin_unwind(saga, x, cause, now)
+        x = closed.but(unwinding_at=None, unwind_cause=UnwindCause.NONE) if past_pivot else closed
+    if not past_pivot:
+        x = x.but(records=tuple(_given_up(record) for record in x.records))
+    rollback = RollbackStatus.NOT_APPLICABLE if past_pivot else RollbackStatus.ABANDONED
+    return finish(x, status, now).but(rollback_status=rollback, stuck_reason=StuckReason.NONE)
+
+
+def _given_up(record: Record) -> Record:
+    if not owed(record) or record.compensation_status in OUTCOMES:
+        return record
+    return record.but(
+        compensation_status=CompensationStatus.ABANDONED, compensation_due_at=None, attempts=lost(record)
+    )
+
+
+def skip(x: Snapshot, record: Record, now: datetime, *, happened: bool, output_text: str | None) -> Snapshot:
+    """The operator says what happened: the step is completed with that output, and owed; or it did nothing."""
+    known = {"outcome_known": True, "may_have_happened": happened, "due_at": None, "finished_at": now}
+    status = StepStatus.COMPLETED if happened else StepStatus.SKIPPED
+    x = x.with_record(record.path, status=status, output_text=output_text, attempts=lost(record), **known)
+    return _onwards(x, now)
+
+
+def resolve(x: Snapshot, record: Record, now: datetime) -> Snapshot:
+    """The compensation was done by hand; the unwind goes on."""
+    done = {"compensation_status": CompensationStatus.RESOLVED, "compensation_due_at": None}
+    return _onwards(x.with_record(record.path, compensation_finished_at=now, **done), now)
+
+
+def unwind(x: Snapshot, saga: Saga | None, now: datetime) -> Snapshot:
+    """Begin the unwind of an execution that is stuck before its pivot."""
+    return begin_unwind(saga, x, UnwindCause.FAILURE, now).but(due_at=now, deaths=0)
+
+
+def cancel(x: Snapshot, now: datetime, reason: str) -> Snapshot:
+    """Ask for the unwind. On a stopped execution the verb itself lifts the stop, and the drive begins the unwind."""
+    stopped = x.status in (Status.STUCK, Status.SUSPENDED)
+    x = _onwards(x, now) if stopped else x
+    return x.but(cancel_requested_at=now, cancel_reason=reason)
+
+
+def suspend(x: Snapshot, now: datetime, reason: str) -> Snapshot:
+    """Ask for a pause at the next boundary."""
+    return x.but(suspend_requested_at=now, suspend_reason=reason)

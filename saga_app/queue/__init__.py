@@ -1,0 +1,1 @@
+"""How due executions reach a worker."""

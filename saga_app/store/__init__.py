@@ -1,0 +1,1 @@
+"""THE ONLY WRITER: every row of ours is written in this package, and nowhere else."""

@@ -1,0 +1,219 @@
+"""The fenced write: the one way in which a drive changes anything (design §7.1, §7.2, §8.2).
+
+A write takes three pictures: what the table holds, the same with the outcome of the last call, and the same with
+what was decided next. The fenced UPDATE comes first; it says whether a request has arrived that the decision has not
+seen. If so, only the outcome is written, and the drive decides again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.db import connections
+from django.db.models import Case, F, Value, When
+
+from saga_app import clock
+from saga_app.clock import MomentField
+from saga_app.conf import settings
+from saga_app.core.errors import LeaseLost
+from saga_app.core.snapshot import Snapshot
+from saga_app.models import Execution
+from saga_app.store import events, rows
+from saga_app.store.claims import Claim
+from saga_app.store.returning import update_returning
+from saga_app.store.transactions import DatabaseFault, drop_broken_connection, durable, is_inside
+
+RETURNED = ("cancel_requested_at", "suspend_requested_at", "wakes", "updated_at")
+NOT_WRITTEN = {"due_at", "deaths"}  # while it is held, the one is the lease and the other counts claims
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds between two tries of a write that the database refuses
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What to write.
+
+    Attributes:
+        before: what the table holds.
+        outcome: the same with the last call's outcome; equal to `before` where there was none.
+        after: the same with what was decided.
+        releases: the decision gives the claim back.
+        absent: the decision was made because something is not there, so nothing may have arrived since.
+    """
+
+    before: Snapshot
+    outcome: Snapshot
+    after: Snapshot
+    releases: bool = False
+    absent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written.
+
+    Attributes:
+        facts: the picture the table holds now, as far as this drive knows.
+        decided: the decision is in it; False: only the outcome is, and the facts have to be looked at anew.
+    """
+
+    facts: Snapshot
+    decided: bool
+
+
+def write(claim: Claim, what: Write) -> Written:
+    """Write inside a transaction of the caller's. Raises LeaseLost where the claim is somebody else's."""
+    extended_at = clock.monotonic() if claim.worn and not what.releases else None
+    changes = _columns(claim, what) | _lease(claim, what, extends=extended_at is not None)
+    found = update_returning(_fence(claim), changes, RETURNED)
+    if not found:
+        raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
+    returned = found[0]
+    target = what.outcome if _stale(claim, what, returned) else what.after
+    if target is not what.after:
+        _take_back(claim, what)
+    facts = rows.write_records(claim.execution_id, what.before, target, claim.using)
+    events.append_history(claim.execution_id, what.before, facts, claim.using, returned["updated_at"])
+    claim.answered(returned["updated_at"])
+    if extended_at is not None:
+        claim.renewed(extended_at)
+    return Written(facts.but(deaths=facts.deaths if _counts(claim, what) else 0), target is what.after)
+
+
+def committed(claim: Claim) -> None:
+    """The transaction of a write has committed: the fence moves with it."""
+    claim.writes += 1
+
+
+def _fence(claim: Claim) -> Any:
+    return claim.rows().filter(writes=claim.writes)
+
+
+def _columns(claim: Claim, what: Write) -> dict[str, Any]:
+    changes = rows.execution_changes(what.before, what.after)
+    changes = {name: value for name, value in changes.items() if name not in NOT_WRITTEN}
+    fence = {"writes": F("writes") + 1, "version": F("version") + 1, "updated_at": clock.database_now(claim.using)}
+    return changes | fence | ({} if _counts(claim, what) else {"deaths": 0})
+
+
+def _counts(claim: Claim, what: Write) -> bool:
+    """The claim still counts as a death to come: nothing has been written after its own transaction."""
+    return claim.fresh and not what.releases
+
+
+def _lease(claim: Claim, what: Write, *, extends: bool) -> dict[str, Any]:
+    """What becomes of holder and due time. A release compares `wakes`: what arrived meanwhile makes it due now."""
+    if not what.releases:
+        return {"due_at": clock.database_now(claim.using, plus=settings.LEASE)} if extends else {}
+    if what.after.due_at is None:
+        return {"lease_holder": None, "due_at": None}
+    wanted = Value(what.after.due_at, MomentField())
+    due = Case(When(wakes=claim.seen, then=wanted), default=clock.database_now(claim.using), output_field=MomentField())
+    return {"lease_holder": None, "due_at": due}
+
+
+def _stale(claim: Claim, what: Write, returned: dict[str, Any]) -> bool:
+    """Something arrived that the decision has not seen."""
+    names = ("cancel_requested_at", "suspend_requested_at")
+    answered = {name for name in names if getattr(what.after, name) != getattr(what.before, name)}
+    requested = any(returned[name] != getattr(what.before, name) for name in names if name not in answered)
+    return requested or (what.absent and returned["wakes"] != claim.seen)
+
+
+def _take_back(claim: Claim, what: Write) -> None:
+    """Leave only the outcome: the row is locked by the fenced UPDATE, so nobody has seen the decision."""
+    changed = rows.execution_changes(what.before, what.after).keys() - NOT_WRITTEN
+    changes: dict[str, Any] = {name: getattr(what.outcome, name) for name in changed}
+    if what.releases:
+        changes |= {"lease_holder": claim.holder, "due_at": clock.database_now(claim.using, plus=settings.LEASE)}
+    if changes:
+        Execution.objects.using(claim.using).filter(pk=claim.execution_id).update(**changes)
+
+
+def checkpoint(claim: Claim, what: Write) -> Written:
+    """Write in a transaction of its own, tried again while the lease lasts: a refused write is never a failed body.
+
+    Raises LeaseLost when the claim is somebody else's, or when the database refused until the lease was over; the
+    first refusal is its cause.
+    """
+
+    def attempt() -> Written:
+        with durable(claim.using):
+            pending.append(write(claim, what))
+        return pending[-1]
+
+    pending: list[Written] = []
+    written = persist(claim, attempt, pending)
+    committed(claim)
+    return written
+
+
+def persist(claim: Claim, attempt: Callable[[], T], pending: list[T]) -> T:
+    """Run a fenced transaction until it has landed, asking after each fault whether it has.
+
+    Args:
+        claim: whose fence it is.
+        attempt: the whole transaction; appends to `pending` what it will have written, before it commits.
+        pending: see `attempt`.
+    """
+    pause, first_error = FIRST_PAUSE, None
+    while True:
+        pending.clear()
+        try:
+            return attempt()
+        except DatabaseFault as error:
+            first_error = first_error or error
+        while True:
+            if claim.lapsed:
+                raise LeaseLost(f"the database refused a write until the lease was over: {first_error}") from first_error
+            drop_broken_connection(claim.using)
+            clock.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+            try:
+                landed = bool(pending) and has_landed(claim)
+            except DatabaseFault:
+                continue
+            if landed:
+                return pending[-1]
+            break
+
+
+def has_landed(claim: Claim) -> bool:
+    """Whether the write after the last known one is in the table (design §7.2).
+
+    Asked under the row lock, on whatever connection works: the lock waits for the old transaction to end.
+    """
+    with durable(claim.using):
+        row = (
+            Execution.objects.using(claim.using)
+            .select_for_update(no_key=True)
+            .filter(pk=claim.execution_id)
+            .values("epoch", "writes")
+            .first()
+        )
+    if row is None or row["epoch"] != claim.epoch or row["writes"] not in (claim.writes, claim.writes + 1):
+        raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
+    return bool(row["writes"] == claim.writes + 1)
+
+
+def still_ours(claim: Claim) -> None:
+    """An unlocked look before an atomic body: raise LeaseLost where the claim has been taken over already."""
+    if not claim.rows().filter(writes=claim.writes).exists():
+        raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
+
+
+def limit_transaction(using: str, seconds: float) -> None:
+    """Let no statement, lock or pause of this transaction outlast the body's timeout (PostgreSQL)."""
+    connection = connections[using]
+    if connection.vendor != "postgresql" or is_inside():  # a TestCase's transaction is not ours to limit
+        return
+    names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+    milliseconds = str(max(1, int(seconds * 1000)))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT " + ", ".join("set_config(%s, %s, true)" for _ in names),
+            [part for name in names for part in (name, milliseconds)],
+        )

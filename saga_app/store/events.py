@@ -1,0 +1,51 @@
+"""The history: append-only lines, written in the transaction of what they tell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from saga_app import clock, telemetry
+from saga_app.core.history import history
+from saga_app.core.snapshot import Snapshot
+from saga_app.models import Event
+
+
+def append(
+    execution_id: UUID,
+    kind: str,
+    using: str,
+    *,
+    at: datetime | None = None,
+    actor: Any = None,
+    reason: str = "",
+    data: Mapping[str, Any] | None = None,
+    request_id: str | None = None,
+) -> None:
+    """Append one line. The actor's name is copied, since it must outlive the actor."""
+    row = Event(
+        execution_id=execution_id,
+        at=at or clock.database_now(using),
+        type=kind,
+        actor=actor if actor is not None and actor.pk is not None else None,
+        actor_name="" if actor is None else str(actor.get_username())[:255],
+        reason=reason.replace("\x00", "\\x00"),
+        data_text=json.dumps(data or {}),
+        request_id=request_id,
+    )
+    Event.objects.using(using).bulk_create([row])
+
+
+def append_history(execution_id: UUID, before: Snapshot, after: Snapshot, using: str, at: datetime) -> None:
+    """Append what the change from one picture to the next means to somebody who reads the history."""
+    for kind, data in history(before, after):
+        append(execution_id, kind, using, at=at, data=data)
+        telemetry.tell(execution_id, after.saga, kind, using)
+
+
+def late_result(execution_id: UUID, using: str, data: Mapping[str, Any]) -> None:
+    """Leave word of an outcome that could not be recorded: its effect may have landed after its compensation."""
+    append(execution_id, "late_result", using, data=data)
