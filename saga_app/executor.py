@@ -85,7 +85,7 @@ def drive(
     refuse_inside_transaction("drive()")
     using = alias()
     if connections[using].vendor == "sqlite" and not claims.is_due(using, execution_id):
-        return False  # a look takes no write lock
+        return False  # where every transaction takes the write lock, look first
     driver = _claimed(claims.holder_for(holder), using, execution_id)
     if driver is None:
         return False

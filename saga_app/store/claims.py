@@ -153,8 +153,8 @@ def _take_postgresql(holder: str, using: str, execution_id: UUID | None) -> dict
     due = _due(using, execution_id).select_for_update(skip_locked=True, no_key=True)
     chosen = due.values("pk", "due_at", "lease_holder")[:1].query
     sql, params = chosen.get_compiler(using).as_sql()
-    mine = Execution.objects.using(using).filter(pk__in=RawSQL("SELECT id FROM c", ()))  # noqa: S611 - our own text
-    was = ("(SELECT due_at FROM c)", "(SELECT lease_holder FROM c)")
+    mine = Execution.objects.using(using).filter(pk__in=RawSQL("SELECT c.pk FROM c", ()))  # noqa: S611 - our own text
+    was = ("(SELECT c.due_at FROM c)", "(SELECT c.lease_holder FROM c)")
     cte = (f"WITH c AS MATERIALIZED ({sql}) ", params)
     for row in update_returning(mine, _changes(using, holder), READ, cte=cte, also=was):
         return row | {"was_due": row[was[0]], "was_held": row[was[1]] is not None}
