@@ -24,7 +24,7 @@ lint: $(READY) ## formatting, lint, types and the floors of the house
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/mypy
+	$(BIN)/mypy saga_app $(wildcard tests/typing)
 	$(BIN)/pyright
 
 soak: $(READY) ## real orders through workers that are killed: make soak ORDERS=folder
