@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from django.db import OperationalError, InterfaceError, connections, transaction
+from django.db import InterfaceError, OperationalError, connections, transaction
 
 from saga_app import timeouts
 from saga_app.bodies import run
@@ -27,7 +27,7 @@ from saga_app.store.transactions import DatabaseFault, drop_broken_connection, d
 if TYPE_CHECKING:
     from saga_app.core.policy import Policy
     from saga_app.core.steps import Step
-    from saga_app.executor import Drive
+    from saga_app.driving import Drive
 
 logger = logging.getLogger("saga_app")
 
@@ -39,7 +39,7 @@ class TransactionBroken(SagaError):
     """The body left its transaction so that it cannot commit."""
 
 
-class _Final(Exception):  # noqa: N818 - it carries an error out of the transaction that no retry would help
+class _Final(Exception):
     def __init__(self, how: How, error: ErrorInfo) -> None:
         self.how, self.error = how, error
 
@@ -96,7 +96,7 @@ class _AtomicCall:
             raise
         except StepInterrupted as error:
             raise LeaseLost("lost while the body ran") from error
-        except BaseException as error:  # noqa: BLE001 - bodies and commit hooks may raise anything
+        except BaseException as error:
             if not committed and not self._landed(error, pending):
                 return error
             if committed:
@@ -122,7 +122,7 @@ class _AtomicCall:
             function, arguments = self._prepared()
         except DatabaseFault:
             raise
-        except Exception as error:  # noqa: BLE001 - bound callables and dataclasses may raise anything
+        except Exception as error:
             raise _Final(How.NOT_CALLED, describe(error)) from error
         if drive.claim.lapsed:
             raise LeaseLost("the lease was over before the body could be called")
@@ -169,8 +169,8 @@ class _AtomicCall:
         drive = self.drive
         drive.current = self.start
         if isinstance(error, _Final):
-            base = {"path": self.step.name, "direction": self.direction, "at": drive.claim.moment()}
-            return Outcome(**base, how=error.how, error=error.error)
+            at = drive.claim.moment()
+            return Outcome(path=self.step.name, direction=self.direction, how=error.how, at=at, error=error.error)
         how, retry = classify(self.policy, error)
         how = How.REJECTED if how is How.REJECTED else How.ROLLED_BACK
         retry = retry or isinstance(error, Transient)

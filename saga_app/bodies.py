@@ -3,94 +3,33 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from saga_app import clock, codec
+from saga_app.core.answers import Happened, NotHappened
 from saga_app.core.binding import CallPlan, FromCall, FromContext, fill
 from saga_app.core.changes import Call
 from saga_app.core.context import Context
 from saga_app.core.errors import LeaseLost, StepInterrupted, UnsupportedValue
-from saga_app.core.answers import Happened, NotHappened
 from saga_app.core.failures import ErrorInfo, describe
 from saga_app.core.keys import COMPENSATE, FORWARD, idempotency_key
 from saga_app.core.outcomes import Direction, How, Outcome, classify, delay_of
 from saga_app.core.policy import Policy
 from saga_app.core.saga import Saga
-from saga_app.core.snapshot import ELSEWHERE, Record, Snapshot
+from saga_app.core.snapshot import Record
 from saga_app.core.status import StepStatus
 from saga_app.core.steps import Step
 from saga_app.store.claims import Claim
-from saga_app.store.texts import cancel_requested, report_progress, stored_text
+from saga_app.store.texts import cancel_requested, report_progress
 from saga_app.store.transactions import DatabaseFault
 from saga_app.timeouts import LONGEST, Bound, bounded, clean_connections
+from saga_app.values import Results, Values
 
 PROGRESS_EVERY = 1.0  # seconds between two writes of what a body reports
-
-
-@dataclass(slots=True)
-class Values:
-    """What one execution has so far: its input and the outputs of its steps, decoded at each use."""
-
-    claim: Claim
-    facts: Snapshot
-    texts: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def input(self) -> Mapping[str, Any]:
-        """The input, name → value. A model instance in it is read again: never a stale copy."""
-        decoded: Mapping[str, Any] = codec.decode(self.claim.input_text)
-        return decoded
-
-    def output(self, path: str) -> Any:
-        """What the step at `path` returned; KeyError where it has nothing."""
-        text = self.output_text(path)
-        if text is None:
-            raise KeyError(path)
-        return codec.decode(text, path=path)
-
-    def output_text(self, path: str) -> str | None:
-        """The same, encoded, or None."""
-        record = self.facts.record(path)
-        if record is None or record.output_text is None:
-            return None
-        return self._text(path, "output_text", record.output_text)
-
-    def arguments(self, record: Record) -> dict[str, Any]:
-        """The bound arguments of a forward call, stored before its first attempt."""
-        text = record.arguments_text
-        found = None if text is None else self._text(record.path, "arguments_text", text)
-        return {} if found is None else codec.decode(found, path=record.path)
-
-    def _text(self, path: str, column: str, text: str) -> str | None:
-        if text != ELSEWHERE:
-            return text
-        if (known := self.texts.get(f"{column}:{path}")) is not None:
-            return known
-        found = stored_text(self.claim.execution_id, path, column, self.claim.using)
-        if found is not None:
-            self.texts[f"{column}:{path}"] = found
-        return found
-
-
-class Results(Mapping[str, Any]):
-    """`ctx.results`: what the steps so far provide, by name, decoded when asked for."""
-
-    def __init__(self, saga: Saga[Any], values: Values) -> None:
-        done = {record.path for record in values.facts.records if record.output_text is not None}
-        self._paths = {step.provides: step.name for step in saga.steps if step.name in done}
-        self._values = values
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values.output(self._paths[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)
 
 
 @dataclass(slots=True)
@@ -146,19 +85,18 @@ class Caller:
         record, handler = self.values.facts.known(step.name), step.reconciler
         assert handler is not None  # noqa: S101 - decided only where there is one
         plan = self.saga.reconcile_call(step)
-        base = {"path": step.name, "direction": Direction.RECONCILE, "at": self.claim.moment()}
+        ended = partial(Outcome, path=step.name, direction=Direction.RECONCILE)
         try:
             answer = self._call(handler.function, self._given(step, record, plan, Direction.RECONCILE), handler.policy)
-            if isinstance(answer, Happened):
-                text = codec.encode(answer.value, path=step.name)
-                return Outcome(**base, how=How.HAPPENED, output_text=text)
+            text = codec.encode(answer.value, path=step.provides) if isinstance(answer, Happened) else None
         except StepInterrupted as error:
             raise LeaseLost("lost while reconcile ran") from error
         except BaseException as error:  # noqa: BLE001 - a reconcile that fails has not answered
-            return Outcome(**base, how=How.UNKNOWN, error=describe(error))
-        if isinstance(answer, NotHappened):
-            return Outcome(**base, how=How.NOT_HAPPENED, retry=True)
-        return Outcome(**base, how=How.UNKNOWN)
+            return ended(how=How.UNKNOWN, at=self.claim.moment(), error=describe(error))
+        if text is not None:
+            return ended(how=How.HAPPENED, at=self.claim.moment(), output_text=text)
+        how = How.NOT_HAPPENED if isinstance(answer, NotHappened) else How.UNKNOWN
+        return ended(how=how, at=self.claim.moment(), retry=how is How.NOT_HAPPENED)
 
     def body(self, step: Step[..., Any]) -> Callable[[], tuple[Callable[..., Any], dict[str, Any]]]:
         """The forward function and how to make its arguments, from those stored with its intent."""
@@ -183,7 +121,7 @@ class Caller:
 
         return make
 
-    def _attempt(  # noqa: PLR0913 - one call, described
+    def _attempt(
         self,
         step: Step[..., Any],
         record: Record,
@@ -211,15 +149,15 @@ class Caller:
 
     def returned(self, step: Step[..., Any], direction: Direction, value: Any) -> Outcome:
         """The outcome of a call that returned. What a compensation returns is not kept."""
-        base = {"path": step.name, "direction": direction, "at": self.claim.moment()}
+        ended = partial(Outcome, path=step.name, direction=direction, at=self.claim.moment())
         if direction is Direction.COMPENSATE:
-            return Outcome(**base, how=How.RETURNED)
+            return ended(how=How.RETURNED)
         try:
-            return Outcome(**base, how=How.RETURNED, output_text=codec.encode(value, path=step.provides))
+            return ended(how=How.RETURNED, output_text=codec.encode(value, path=step.provides))
         except UnsupportedValue as error:
-            return Outcome(**base, how=How.UNSTORABLE, error=describe(error))
+            return ended(how=How.UNSTORABLE, error=describe(error))
 
-    def failed(  # noqa: PLR0913 - one call, described
+    def failed(
         self, path: str, direction: Direction, error: BaseException, how: How, policy: Policy | None, attempt: int
     ) -> Outcome:
         """The outcome of a call that did not return; with a policy, it may be tried again."""

@@ -109,7 +109,9 @@ def replaced(source: Source) -> Iterator[None]:
 class MomentField(DateTimeField):  # type: ignore[type-arg]
     """An instant, read back as aware UTC whatever USE_TZ says, so that no wall clock decides when work is due."""
 
-    def from_db_value(self, value: datetime | None, _expression: object, connection: BaseDatabaseWrapper) -> datetime | None:
+    def from_db_value(
+        self, value: datetime | None, _expression: object, connection: BaseDatabaseWrapper
+    ) -> datetime | None:
         """Make what the driver returned an aware UTC datetime."""
         if value is None:
             return None

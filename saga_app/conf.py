@@ -25,12 +25,22 @@ class Settings:
         if name not in DEFAULTS:
             msg = f"SAGA has no key {name!r}; it has {', '.join(DEFAULTS)}"
             raise AttributeError(msg)
-        return getattr(django_settings, "SAGA", {}).get(name, DEFAULTS[name])
+        return written().get(name, DEFAULTS[name])
 
 
 settings = Settings()
 
 
+def written() -> Any:
+    """`settings.SAGA` as it is written."""
+    return getattr(django_settings, "SAGA", {})
+
+
 def unknown_keys() -> list[str]:
     """The keys of `settings.SAGA` that mean nothing."""
-    return sorted(set(getattr(django_settings, "SAGA", {})) - set(DEFAULTS))
+    return sorted(set(written()) - set(DEFAULTS))
+
+
+def q_cluster() -> dict[str, Any]:
+    """django-q2's setting as it is written, read live: its own reader reads it once, when it is imported."""
+    return dict(getattr(django_settings, "Q_CLUSTER", None) or {})

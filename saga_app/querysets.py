@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from saga_app.models import Event, Execution, StepRecord, Worker  # noqa: F401 - named in annotations
 
 
-
 class ExecutionQuerySet(models.QuerySet["Execution"]):
     """Executions, by what is true of them."""
 
@@ -72,5 +71,3 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
     def alive(self, within: float = 30.0) -> WorkerQuerySet:
         """Those seen within the last so many seconds."""
         return self.filter(seen_at__gt=clock.now() - timedelta(seconds=within))
-
-

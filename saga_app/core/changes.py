@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from saga_app.core.decide import decide
 from saga_app.core.decisions import (
@@ -52,7 +52,7 @@ class Call:
     key: str
 
 
-def advance(saga: Saga, snapshot: Snapshot, now: datetime) -> tuple[Snapshot, Decision]:
+def advance(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> tuple[Snapshot, Decision]:
     """Apply changes until something else is decided: a call, or a release.
 
     Terminates: a pivot is passed once, an unwind begins once, and a step or a compensation fails once.
@@ -64,7 +64,7 @@ def advance(saga: Saga, snapshot: Snapshot, now: datetime) -> tuple[Snapshot, De
         snapshot = change(saga, snapshot, decision, now)
 
 
-def change(saga: Saga, x: Snapshot, decision: Change, now: datetime) -> Snapshot:
+def change(saga: Saga[Any], x: Snapshot, decision: Change, now: datetime) -> Snapshot:
     """The picture after a decision that is a change only."""
     match decision:
         case PassPivot():
@@ -81,7 +81,7 @@ def change(saga: Saga, x: Snapshot, decision: Change, now: datetime) -> Snapshot
             return begin_unwind(saga, x, cause, now)
 
 
-def intend(x: Snapshot, step: Step, call: Call | None, now: datetime) -> Snapshot:
+def intend(x: Snapshot, step: Step[..., Any], call: Call | None, now: datetime) -> Snapshot:
     """The picture after the intent of a forward attempt: counted before the body is called.
 
     Args:
@@ -104,7 +104,7 @@ def intend(x: Snapshot, step: Step, call: Call | None, now: datetime) -> Snapsho
     )
 
 
-def bound(x: Snapshot, step: Step, call: Call | None, now: datetime) -> Snapshot:
+def bound(x: Snapshot, step: Step[..., Any], call: Call | None, now: datetime) -> Snapshot:
     """The picture with the step's record, no attempt counted yet, and what the call stores, if it is made."""
     if x.record(step.name) is None:
         record = Record(
@@ -121,7 +121,7 @@ def bound(x: Snapshot, step: Step, call: Call | None, now: datetime) -> Snapshot
     return x.with_record(step.name, arguments_text=call.arguments_text, idempotency_key=call.key)
 
 
-def intend_compensation(x: Snapshot, step: Step, now: datetime) -> Snapshot:
+def intend_compensation(x: Snapshot, step: Step[..., Any], now: datetime) -> Snapshot:
     """The picture after the intent of a compensation's attempt."""
     record = x.known(step.name)
     limit = record.compensation_limit or (step.compensation.policy.attempts if step.compensation else 1)
@@ -137,7 +137,7 @@ def intend_compensation(x: Snapshot, step: Step, now: datetime) -> Snapshot:
     )
 
 
-def begin_unwind(saga: Saga | None, x: Snapshot, cause: UnwindCause, now: datetime) -> Snapshot:
+def begin_unwind(saga: Saga[Any] | None, x: Snapshot, cause: UnwindCause, now: datetime) -> Snapshot:
     """The picture after the write that begins an unwind. `unwinding_at` is set here, once."""
     x = settle_open(saga, x, now)
     return _because(x, culprit(saga, x)).but(
@@ -150,7 +150,7 @@ def begin_unwind(saga: Saga | None, x: Snapshot, cause: UnwindCause, now: dateti
     )
 
 
-def culprit(saga: Saga | None, x: Snapshot) -> str:
+def culprit(saga: Saga[Any] | None, x: Snapshot) -> str:
     """The path of the required step that failed, or nothing."""
     for record in reversed(x.records):
         step = saga.step(record.path) if saga else None

@@ -6,7 +6,7 @@ Level-triggered: it does not matter what woke the execution, so recovery is one 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from saga_app.core.decisions import (
     BeginUnwind,
@@ -35,7 +35,7 @@ SHORTEST_WAIT, LONGEST_WAIT = 30.0, 300.0  # seconds for a worker that knows the
 DONE = (StepStatus.COMPLETED, StepStatus.SKIPPED)
 
 
-def decide(saga: Saga, snapshot: Snapshot, now: datetime) -> Decision:
+def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
     """What to do next about an execution.
 
     Args:
@@ -74,7 +74,7 @@ def _open_path(x: Snapshot) -> str:
     return next((r.path for r in x.records if r.status in running or r.compensation_status in running), "")
 
 
-def fits(saga: Saga, snapshot: Snapshot) -> bool:
+def fits(saga: Saga[Any], snapshot: Snapshot) -> bool:
     """Whether what ran fits the definition: every record is a step of it, and no step comes before one that ran."""
     if saga.fingerprint == snapshot.fingerprint or snapshot.unwinding:
         return True  # backwards, the plan itself says which handler is gone
@@ -82,7 +82,7 @@ def fits(saga: Saga, snapshot: Snapshot) -> bool:
     return ran == [step.name for step in saga.steps][: len(ran)]
 
 
-def _forwards(saga: Saga, x: Snapshot, now: datetime) -> Decision:
+def _forwards(saga: Saga[Any], x: Snapshot, now: datetime) -> Decision:
     if x.cancel_requested_at and x.pivoted_at is None:
         return _close(saga, x, UnwindCause.CANCEL, now)
     if x.suspend_requested_at:
@@ -105,12 +105,12 @@ def _forwards(saga: Saga, x: Snapshot, now: datetime) -> Decision:
     return Finish(Status.COMPLETED)
 
 
-def _begin(step: Step, x: Snapshot) -> Decision:
+def _begin(step: Step[..., Any], x: Snapshot) -> Decision:
     """An atomic step needs no intent, unless workers have died here: then its attempt is counted first."""
     return CallAtomic(step.name) if step.atomic and x.deaths <= 1 else Intend(step.name)
 
 
-def _open(saga: Saga, x: Snapshot, step: Step, record: Record, now: datetime) -> Decision:
+def _open(saga: Saga[Any], x: Snapshot, step: Step[..., Any], record: Record, now: datetime) -> Decision:
     """A step that has begun and not ended. `running` means here: orphaned or timed out, so its outcome is unknown."""
     if record.status == StepStatus.WAITING:
         return Park(record.due_at) if record.due_at and record.due_at > now else _begin(step, x)
@@ -124,7 +124,7 @@ def _open(saga: Saga, x: Snapshot, step: Step, record: Record, now: datetime) ->
     return _quietly(x, now) or FailStep(step.name)
 
 
-def _failed(saga: Saga, x: Snapshot, record: Record, now: datetime) -> Decision:
+def _failed(saga: Saga[Any], x: Snapshot, record: Record, now: datetime) -> Decision:
     """A required step has failed for good."""
     if x.pivoted_at is not None:
         return Stick(StuckReason.FAILED_PAST_PIVOT, record.path)
@@ -133,7 +133,7 @@ def _failed(saga: Saga, x: Snapshot, record: Record, now: datetime) -> Decision:
     return _close(saga, x, UnwindCause.FAILURE, now)
 
 
-def _close(saga: Saga, x: Snapshot, cause: UnwindCause, now: datetime) -> Decision:
+def _close(saga: Saga[Any], x: Snapshot, cause: UnwindCause, now: datetime) -> Decision:
     """What must be over before the write that begins an unwind: an orphan is quiet, and asked about."""
     for record in x.records:
         if record.status == StepStatus.RUNNING:

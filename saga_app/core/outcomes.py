@@ -206,7 +206,7 @@ def _ended(record: Record, outcome: Outcome) -> tuple[dict[str, Any], ...]:
     return (*entries[:-1], last)[-KEPT_ATTEMPTS:]
 
 
-def unanswered(record: Record, step: Step | None, now: datetime | None) -> dict[str, Any]:
+def unanswered(record: Record, step: Step[..., Any] | None, now: datetime | None) -> dict[str, Any]:
     """An open call that ends without an answer: it failed, and unless it was atomic it may have happened."""
     rolled_back = step is not None and step.atomic
     return {
@@ -219,7 +219,7 @@ def unanswered(record: Record, step: Step | None, now: datetime | None) -> dict[
     }
 
 
-def settle_open(saga: Saga | None, x: Snapshot, now: datetime | None = None) -> Snapshot:
+def settle_open(saga: Saga[Any] | None, x: Snapshot, now: datetime | None = None) -> Snapshot:
     """The picture with every open record settled as the beginning of an unwind does it (design §9.1)."""
 
     def settled(record: Record) -> Record:

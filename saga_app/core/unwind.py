@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from saga_app.core.decisions import Compensate, Decision, FailCompensation, Finish, Park, Reconcile, Stick, Suspend
 from saga_app.core.failures import ErrorInfo
@@ -69,9 +69,7 @@ class Planned:
 
 def happened(record: Record) -> bool:
     """Completed, or failed without knowing that nothing happened."""
-    return record.status == StepStatus.COMPLETED or (
-        record.status == StepStatus.FAILED and record.may_have_happened
-    )
+    return record.status == StepStatus.COMPLETED or (record.status == StepStatus.FAILED and record.may_have_happened)
 
 
 def owed(record: Record) -> bool:
@@ -79,7 +77,7 @@ def owed(record: Record) -> bool:
     return record.owes and happened(record)
 
 
-def plan_unwind(saga: Saga, snapshot: Snapshot) -> tuple[Planned, ...]:
+def plan_unwind(saga: Saga[Any], snapshot: Snapshot) -> tuple[Planned, ...]:
     """The unwind of an execution, in the order it goes.
 
     Args:
@@ -95,7 +93,7 @@ def plan_unwind(saga: Saga, snapshot: Snapshot) -> tuple[Planned, ...]:
     return tuple(_lines(saga, records))
 
 
-def _lines(saga: Saga, records: tuple[Record, ...]) -> Iterator[Planned]:
+def _lines(saga: Saga[Any], records: tuple[Record, ...]) -> Iterator[Planned]:
     halted = False
     for record in sorted(records, key=lambda r: r.seq, reverse=True):
         line = _line(saga, record)
@@ -105,7 +103,7 @@ def _lines(saga: Saga, records: tuple[Record, ...]) -> Iterator[Planned]:
         yield line
 
 
-def _line(saga: Saga, record: Record) -> Planned:
+def _line(saga: Saga[Any], record: Record) -> Planned:
     """One record's line, regardless of the others. The order of these checks is the rule."""
     handler = handler_of(saga, record)
     failed = record.compensation_status == CompensationStatus.FAILED
@@ -123,13 +121,13 @@ def _line(saga: Saga, record: Record) -> Planned:
     return Planned(record, Action.COMPENSATE)
 
 
-def handler_of(saga: Saga, record: Record) -> Handler | None:
+def handler_of(saga: Saga[Any], record: Record) -> Handler | None:
     """The compensation of that record in the definition now in use."""
     step = saga.step(record.path)
     return step.compensation if step else None
 
 
-def _without_result(saga: Saga, record: Record) -> Planned:
+def _without_result(saga: Saga[Any], record: Record) -> Planned:
     """A compensation that needs a result is never called without one: ask, else an operator decides."""
     step = saga.step(record.path)
     if step and step.reconciler and not record.reconciled:
@@ -150,7 +148,7 @@ def _why_nothing(record: Record) -> str:
     return "did_not_happen" if not happened(record) else "no_compensation"
 
 
-def backwards(saga: Saga, snapshot: Snapshot, now: datetime) -> Decision:
+def backwards(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
     """What the unwind does next."""
     if snapshot.suspend_requested_at:
         return Suspend()

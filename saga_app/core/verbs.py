@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from saga_app.core.changes import begin_unwind, finish
 from saga_app.core.outcomes import lost
@@ -77,7 +77,9 @@ def _resume(x: Snapshot, held: bool) -> str:  # noqa: FBT001 - one signature for
         return "terminal"
     if x.status in (Status.STUCK, Status.SUSPENDED):
         return ""
-    waits = any(StepStatus.WAITING == r.status or r.compensation_status == CompensationStatus.WAITING for r in x.records)
+    waits = any(
+        r.status == StepStatus.WAITING or r.compensation_status == CompensationStatus.WAITING for r in x.records
+    )
     return "" if waits and not held else "not_waiting"
 
 
@@ -139,7 +141,7 @@ def stopped_at(x: Snapshot) -> Record | None:
     return record if record.status in (StepStatus.FAILED, StepStatus.RUNNING) else None
 
 
-def resume(x: Snapshot, saga: Saga | None, now: datetime) -> Snapshot:
+def resume(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
     """Try again what stopped, in the direction it had, with more attempts; from suspended, only go on."""
     if x.status == Status.STUCK:
         x = x.but(records=tuple(_again(x, record, saga, now) for record in x.records), resume_count=x.resume_count + 1)
@@ -164,7 +166,7 @@ def _onwards(x: Snapshot, now: datetime) -> Snapshot:
     )
 
 
-def _again(x: Snapshot, record: Record, saga: Saga | None, now: datetime) -> Record:
+def _again(x: Snapshot, record: Record, saga: Saga[Any] | None, now: datetime) -> Record:
     """The record, where it is what stopped the execution, ready for more attempts."""
     step = saga.step(record.path) if saga else None
     if record.compensation_status == CompensationStatus.FAILED:
@@ -194,7 +196,7 @@ def _hurried(record: Record, now: datetime) -> Record:
     return record
 
 
-def abandon(x: Snapshot, saga: Saga | None, now: datetime) -> Snapshot:
+def abandon(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
     """The end by an operator's word: what is owed and has no outcome becomes `abandoned`. Final."""
     cancelled = x.unwind_cause == UnwindCause.CANCEL or (not x.unwinding and x.cancel_requested_at is not None)
     cause = UnwindCause.CANCEL if cancelled else UnwindCause.FAILURE
@@ -212,9 +214,7 @@ def abandon(x: Snapshot, saga: Saga | None, now: datetime) -> Snapshot:
 def _given_up(record: Record) -> Record:
     if not owed(record) or record.compensation_status in OUTCOMES:
         return record
-    return record.but(
-        compensation_status=CompensationStatus.ABANDONED, compensation_due_at=None, attempts=lost(record)
-    )
+    return record.but(compensation_status=CompensationStatus.ABANDONED, compensation_due_at=None, attempts=lost(record))
 
 
 def skip(x: Snapshot, record: Record, now: datetime, *, happened: bool, output_text: str | None) -> Snapshot:
@@ -231,7 +231,7 @@ def resolve(x: Snapshot, record: Record, now: datetime) -> Snapshot:
     return _onwards(x.with_record(record.path, compensation_finished_at=now, **done), now)
 
 
-def unwind(x: Snapshot, saga: Saga | None, now: datetime) -> Snapshot:
+def unwind(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
     """Begin the unwind of an execution that is stuck before its pivot."""
     return begin_unwind(saga, x, UnwindCause.FAILURE, now).but(due_at=now, deaths=0)
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from datetime import datetime
 from typing import Any
 
 from saga_app import engine, executor
 from saga_app.core.saga import Saga
 from saga_app.models import Execution
+from saga_app.queue.processes import me
 from saga_app.store.transactions import alias, refuse_inside_transaction
-
-
-def me() -> str:
-    """This process, as `host:pid`."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def run(
     saga: Saga[Any],
-    input: Any = None,  # noqa: A002 - the word of the design
+    input: Any = None,
     *,
     key: str | None = None,
     actor: Any = None,

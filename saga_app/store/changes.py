@@ -69,7 +69,7 @@ def change(locked: Locked, after: Snapshot, using: str) -> None:
 
 
 def _at_once(using: str) -> Case:
-    """Due now, unless it is due already. (LEAST would do on one database only: they differ on NULL.)"""
+    """Due now, unless it is due already; LEAST would do on one database only, since they differ on NULL."""
     now = clock.database_now(using)
     return Case(
         When(Q(due_at__isnull=True) | Q(due_at__gt=now), then=now), default=F("due_at"), output_field=MomentField()

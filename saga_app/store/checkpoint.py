@@ -168,7 +168,9 @@ def persist(claim: Claim, attempt: Callable[[], T], pending: list[T]) -> T:
             first_error = first_error or error
         while True:
             if claim.lapsed:
-                raise LeaseLost(f"the database refused a write until the lease was over: {first_error}") from first_error
+                raise LeaseLost(
+                    f"the database refused a write until the lease was over: {first_error}"
+                ) from first_error
             drop_broken_connection(claim.using)
             clock.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)

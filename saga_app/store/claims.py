@@ -69,7 +69,7 @@ class Claim:
     @property
     def worn(self) -> bool:
         """Less than half of the lease is left."""
-        return self.lease_ends - clock.monotonic() < settings.LEASE / 2
+        return bool(self.lease_ends - clock.monotonic() < settings.LEASE / 2)
 
     def rows(self) -> QuerySet[Execution]:
         """The execution's row, if it is still ours to drive (with the same number of writes or not)."""
@@ -153,7 +153,7 @@ def _take_postgresql(holder: str, using: str, execution_id: UUID | None) -> dict
     due = _due(using, execution_id).select_for_update(skip_locked=True, no_key=True)
     chosen = due.values("pk", "due_at", "lease_holder")[:1].query
     sql, params = chosen.get_compiler(using).as_sql()
-    mine = Execution.objects.using(using).filter(pk__in=RawSQL("SELECT c.pk FROM c", ()))  # noqa: S611 - our own text
+    mine = Execution.objects.using(using).filter(pk__in=RawSQL("SELECT c.pk FROM c", ()))
     was = ("(SELECT c.due_at FROM c)", "(SELECT c.lease_holder FROM c)")
     cte = (f"WITH c AS MATERIALIZED ({sql}) ", params)
     for row in update_returning(mine, _changes(using, holder), READ, cte=cte, also=was):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from saga_app import clock, telemetry
+from django.db import transaction
+
+from saga_app import clock
 from saga_app.core.history import history
 from saga_app.core.snapshot import Snapshot
 from saga_app.models import Event
+from saga_app.telemetry import execution_changed
+
+logger = logging.getLogger("saga_app")
 
 
 def append(
@@ -32,18 +38,35 @@ def append(
         type=kind,
         actor=actor if actor is not None and actor.pk is not None else None,
         actor_name="" if actor is None else str(actor.get_username())[:255],
-        reason=reason.replace("\x00", "\\x00"),
+        reason=readable(reason),
         data_text=json.dumps(data or {}),
         request_id=request_id,
     )
     Event.objects.using(using).bulk_create([row])
 
 
+def readable(text: str) -> str:
+    """A text that people wrote, as every database stores it."""
+    return text.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode()
+
+
 def append_history(execution_id: UUID, before: Snapshot, after: Snapshot, using: str, at: datetime) -> None:
     """Append what the change from one picture to the next means to somebody who reads the history."""
     for kind, data in history(before, after):
         append(execution_id, kind, using, at=at, data=data)
-        telemetry.tell(execution_id, after.saga, kind, using)
+        _tell(execution_id, after.saga, kind, using)
+
+
+def _tell(execution_id: UUID, saga: str, event: str, using: str) -> None:
+    """Send `execution_changed` when the transaction now open commits."""
+
+    def send() -> None:
+        level = logging.WARNING if event == "stuck" else logging.INFO
+        extra = {"saga_execution_id": str(execution_id), "saga_name": saga, "saga_event": event}
+        logger.log(level, "%s %s: %s", saga, execution_id, event, extra=extra)
+        execution_changed.send_robust(sender=None, execution_id=execution_id, saga=saga, event=event)
+
+    transaction.on_commit(send, using=using, robust=True)
 
 
 def late_result(execution_id: UUID, using: str, data: Mapping[str, Any]) -> None:

@@ -35,7 +35,9 @@ def update_returning(
     with connection.cursor() as cursor:
         cursor.execute(f"{cte[0]}{sql} RETURNING {', '.join(returned)}", (*cte[1], *params))
         found = cursor.fetchall()
-    return [_converted(rows, fields, row[: len(fields)]) | dict(zip(also, row[len(fields) :], strict=True)) for row in found]
+    return [
+        _converted(rows, fields, row[: len(fields)]) | dict(zip(also, row[len(fields) :], strict=True)) for row in found
+    ]
 
 
 def _converted(rows: models.QuerySet[Any], fields: Sequence[Any], row: Sequence[Any]) -> dict[str, Any]:

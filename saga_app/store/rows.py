@@ -44,13 +44,13 @@ def load_records(execution_id: UUID, using: str) -> list[Record]:
     return [_record(row) for row in rows]
 
 
-def _has(name: str) -> ExpressionWrapper:
+def _has(name: str) -> ExpressionWrapper[Any]:
     return ExpressionWrapper(Q(**{f"{name}__isnull": False}), output_field=BooleanField())
 
 
 def _record(row: StepRecord) -> Record:
-    values = {name: getattr(row, name) for name in RECORD_FIELDS if name not in LARGE}
-    large = {name: ELSEWHERE if getattr(row, f"has_{name}") else None for name in LARGE}
+    values: dict[str, Any] = {name: getattr(row, name) for name in RECORD_FIELDS if name not in LARGE}
+    large: dict[str, Any] = {name: ELSEWHERE if getattr(row, f"has_{name}") else None for name in LARGE}
     return Record(**values, **large, attempts=tuple(json.loads(row.attempts_text)))
 
 
@@ -87,7 +87,7 @@ def _update(known: Record, record: Record, using: str) -> None:
     if record.attempts != known.attempts:
         changes["attempts_text"] = json.dumps(record.attempts)
     if changes:
-        StepRecord.objects.using(using).filter(pk=record.id).update(**changes)
+        StepRecord.objects.using(using).filter(pk=known.id or 0).update(**changes)
 
 
 def _changed(before: object, after: object, names: Iterable[str]) -> dict[str, Any]:

@@ -1,11 +1,9 @@
-"""The tables: executions, their step records, their history, and the workers that drive them."""
+"""The table of executions: one row for each run of a saga."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
@@ -13,8 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from saga_app import clock, codec
 from saga_app.clock import MomentField
 from saga_app.core.failures import ErrorInfo
-from saga_app.core.status import CompensationStatus, RollbackStatus, Status, StepStatus, StuckReason, UnwindCause
-from saga_app.querysets import EventQuerySet, ExecutionQuerySet, StepRecordQuerySet, WorkerQuerySet
+from saga_app.core.status import RollbackStatus, Status, StuckReason, UnwindCause
+from saga_app.models.readonly import refuse_write
+from saga_app.querysets import ExecutionQuerySet
 
 STOPPED = [Status.SUSPENDED, Status.STUCK, Status.COMPLETED, Status.FAILED, Status.CANCELLED]
 TERMINAL = [Status.COMPLETED, Status.FAILED, Status.CANCELLED]
@@ -82,7 +81,9 @@ class Execution(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["saga", "key"], condition=Q(key__isnull=False), name="saga_execution_key"),
             models.CheckConstraint(condition=Q(status__in=list(Status)), name="saga_execution_status"),
-            models.CheckConstraint(condition=Q(rollback_status__in=list(RollbackStatus)), name="saga_execution_rollback"),
+            models.CheckConstraint(
+                condition=Q(rollback_status__in=list(RollbackStatus)), name="saga_execution_rollback"
+            ),
             models.CheckConstraint(condition=Q(stuck_reason__in=list(StuckReason)), name="saga_execution_reason"),
             models.CheckConstraint(condition=Q(unwind_cause__in=list(UnwindCause)), name="saga_execution_cause"),
             models.CheckConstraint(
@@ -134,10 +135,19 @@ class Execution(models.Model):
         def cancel(self, *, actor: Any = None, reason: str = "", version: int | None = None) -> Execution: ...
         def suspend(self, *, actor: Any = None, reason: str = "", version: int | None = None) -> Execution: ...
         def unwind(self, *, actor: Any = None, reason: str = "", version: int | None = None) -> Execution: ...
-        def skip(self, path: str, *, happened: bool, output: Any = None, actor: Any = None, reason: str = "",
-                 version: int | None = None) -> Execution: ...
-        def resolve(self, path: str, *, actor: Any = None, reason: str = "",
-                    version: int | None = None) -> Execution: ...
+        def skip(
+            self,
+            path: str,
+            *,
+            happened: bool,
+            output: Any = None,
+            actor: Any = None,
+            reason: str = "",
+            version: int | None = None,
+        ) -> Execution: ...
+        def resolve(
+            self, path: str, *, actor: Any = None, reason: str = "", version: int | None = None
+        ) -> Execution: ...
         def rerun(self, *, actor: Any = None, reason: str = "", key: str | None = None) -> Execution: ...
         def wait(self, *, timeout: float = 30.0) -> Execution: ...
 
@@ -158,155 +168,3 @@ class StuckExecution(Execution):
         default_permissions = ()
         verbose_name = _("stuck execution")
         verbose_name_plural = _("stuck executions")
-
-
-class StepRecord(models.Model):
-    """One call of a step in one execution, found by its path."""
-
-    execution = models.ForeignKey(Execution, models.CASCADE, related_name="steps")
-    seq = models.IntegerField()
-    path = models.CharField(_("path"), max_length=255)
-    name = models.CharField(_("step"), max_length=100)
-    kind = models.CharField(max_length=20, default="step")
-    status = models.CharField(_("status"), max_length=20)
-    attempt = models.IntegerField(default=0)
-    attempt_limit = models.IntegerField(default=1)
-    arguments_text = models.TextField(db_column="arguments", null=True)  # noqa: DJ001
-    output_text = models.TextField(db_column="output", null=True)  # noqa: DJ001
-    error_text = models.TextField(db_column="error", null=True)  # noqa: DJ001
-    attempts_text = models.TextField(db_column="attempts", default="[]")
-    idempotency_key = models.CharField(max_length=255)
-    owes = models.BooleanField(default=False)
-    may_have_happened = models.BooleanField(default=False)
-    outcome_known = models.BooleanField(default=True)
-    reconciled = models.BooleanField(default=False)
-    due_at = MomentField(null=True)
-    started_at = MomentField(null=True)
-    finished_at = MomentField(null=True)
-    compensation_status = models.CharField(max_length=20, blank=True, default="")
-    compensation_attempt = models.IntegerField(default=0)
-    compensation_limit = models.IntegerField(default=0)
-    compensation_due_at = MomentField(null=True)
-    compensation_error_text = models.TextField(db_column="compensation_error", null=True)  # noqa: DJ001
-    compensation_started_at = MomentField(null=True)
-    compensation_finished_at = MomentField(null=True)
-    progress = models.FloatField(null=True)
-    progress_text = models.CharField(max_length=255, blank=True, default="")
-
-    objects = StepRecordQuerySet.as_manager()
-
-    class Meta:
-        verbose_name = _("step record")
-        verbose_name_plural = _("step records")
-        default_permissions = ()
-        ordering = ["seq"]
-        constraints = [
-            models.UniqueConstraint(fields=["execution", "seq"], name="saga_step_seq"),
-            models.UniqueConstraint(fields=["execution", "path"], name="saga_step_path"),
-            models.CheckConstraint(condition=Q(status__in=list(StepStatus)), name="saga_step_status"),
-            models.CheckConstraint(
-                condition=Q(compensation_status__in=list(CompensationStatus)), name="saga_step_compensation"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.path
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The bound arguments of the forward call, stored before its first attempt."""
-        return {} if self.arguments_text is None else codec.decode(self.arguments_text)
-
-    @property
-    def output(self) -> Any:
-        """What the body returned; None while it has not."""
-        return None if self.output_text is None else codec.decode(self.output_text)
-
-    @property
-    def error(self) -> ErrorInfo | None:
-        """Why the last failed attempt failed."""
-        return None if self.error_text is None else ErrorInfo.from_json(self.error_text)
-
-    @property
-    def compensation_error(self) -> ErrorInfo | None:
-        """Why the last failed attempt of the compensation failed."""
-        return None if self.compensation_error_text is None else ErrorInfo.from_json(self.compensation_error_text)
-
-    @property
-    def attempts(self) -> list[dict[str, Any]]:
-        """The attempts that ended, oldest first, of both directions."""
-        return json.loads(self.attempts_text)  # type: ignore[no-any-return]
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse: only the store writes."""
-        refuse_write("a step record", "call a verb of its execution: .skip(), .resolve(), …")
-
-    def delete(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: a step record is the record of what was done."""
-        refuse_write("a step record", "it is the record of what was done")
-
-
-class Event(models.Model):
-    """One line of an execution's history: what happened to it, and every verb with who, when and why."""
-
-    execution = models.ForeignKey(Execution, models.CASCADE, related_name="events")
-    at = MomentField()
-    type = models.CharField(max_length=40)
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    actor_name = models.CharField(max_length=255, blank=True, default="")
-    reason = models.TextField(blank=True, default="")
-    data_text = models.TextField(db_column="data", default="{}")
-    request_id = models.CharField(max_length=64, null=True, unique=True)  # noqa: DJ001 - NULL is never equal
-
-    objects = EventQuerySet.as_manager()
-
-    class Meta:
-        verbose_name = _("event")
-        verbose_name_plural = _("events")
-        default_permissions = ()
-        ordering = ["id"]
-
-    def __str__(self) -> str:
-        return self.type
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """What else is to be known of it, as JSON values."""
-        return json.loads(self.data_text)  # type: ignore[no-any-return]
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse: the history is append-only, and only the store appends."""
-        refuse_write("an event", "the history is append-only")
-
-    def delete(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: the history is append-only."""
-        refuse_write("an event", "the history is append-only")
-
-
-class Worker(models.Model):
-    """One process that drives executions, and when it was last seen."""
-
-    id = models.CharField(primary_key=True, max_length=120)
-    host = models.CharField(max_length=100)
-    pid = models.IntegerField()
-    cluster = models.CharField(max_length=100, blank=True, default="")
-    started_at = MomentField()
-    seen_at = MomentField()
-    claimed_at = MomentField(null=True)
-    wedged_at = MomentField(null=True)
-
-    objects = WorkerQuerySet.as_manager()
-
-    class Meta:
-        verbose_name = _("worker")
-        verbose_name_plural = _("workers")
-        default_permissions = ("view",)
-
-    def __str__(self) -> str:
-        return self.id
-
-
-def refuse_write(what: str, cure: str) -> None:
-    """Raise TypeError: the ORM is not the way to change this row."""
-    msg = f"{what} is not saved or deleted by hand: {cure}"
-    raise TypeError(msg)
