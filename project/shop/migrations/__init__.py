@@ -1,0 +1,1 @@
+"""The steps by which the shop's tables came to be."""

@@ -1,0 +1,77 @@
+"""The world outside: the books of the bank and the warehouse, in a file that no transaction of ours covers."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+
+ALWAYS = -1
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS rules (subject TEXT, what TEXT, times INTEGER, PRIMARY KEY (subject, what));
+CREATE TABLE IF NOT EXISTS charges (key TEXT PRIMARY KEY, id TEXT, card TEXT, cents INTEGER, asked INTEGER, at REAL);
+CREATE TABLE IF NOT EXISTS refunds (key TEXT PRIMARY KEY, charge_id TEXT, cents INTEGER, asked INTEGER, at REAL);
+CREATE TABLE IF NOT EXISTS closed (key TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS parcels (order_id INTEGER PRIMARY KEY, code TEXT, asked INTEGER, at REAL);
+CREATE INDEX IF NOT EXISTS charges_card ON charges (card);
+"""
+
+
+@contextmanager
+def ledger() -> Iterator[sqlite3.Connection]:
+    """One transaction in the outside books: all of it or nothing, whoever is killed meanwhile."""
+    connection = sqlite3.connect(settings.OUTSIDE_LEDGER, timeout=20, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    try:
+        connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
+        connection.executescript(_SCHEMA)
+        connection.execute("BEGIN IMMEDIATE")
+        yield connection
+        connection.execute("COMMIT")
+    finally:
+        connection.close()  # what is not committed by now is rolled back
+
+
+def tell(subject: str, what: str, *, times: int) -> None:
+    """Make the outside misbehave towards one card or order: so many times, or ALWAYS."""
+    with ledger() as books:
+        books.execute("INSERT OR REPLACE INTO rules VALUES (?, ?, ?)", (subject, what, times))
+
+
+def forget(subject: str) -> None:
+    """Make the outside behave again."""
+    with ledger() as books:
+        books.execute("DELETE FROM rules WHERE subject = ?", (subject,))
+
+
+def told(books: sqlite3.Connection, subject: str, what: str) -> bool:
+    """Whether it was told to do this now; one time less from now on."""
+    rule = books.execute("SELECT times FROM rules WHERE subject = ? AND what = ?", (subject, what)).fetchone()
+    if rule is None or rule["times"] == 0:
+        return False
+    if rule["times"] != ALWAYS:
+        books.execute("UPDATE rules SET times = times - 1 WHERE subject = ? AND what = ?", (subject, what))
+    return True
+
+
+@contextmanager
+def journey() -> Iterator[None]:
+    """The time a call takes, there and back, so that a kill can land on either side of the effect."""
+    time.sleep(random.uniform(0, settings.OUTSIDE_LATENCY) / 2)  # noqa: S311 - no secret
+    yield
+    time.sleep(random.uniform(0, settings.OUTSIDE_LATENCY) / 2)  # noqa: S311
+
+
+def parcel_of(order_id: int) -> str:
+    """The name under which the warehouse knows an order."""
+    return f"parcel {order_id}"
+
+
+def mail_of(order_id: int) -> str:
+    """The name under which the post office knows an order."""
+    return f"mail {order_id}"
