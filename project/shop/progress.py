@@ -1,0 +1,129 @@
+"""How far an order is, in the words of the shop's pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
+
+from project.shop.models import Order
+from project.shop.sagas import place_order
+from saga_app.models import Execution, StepRecord
+
+HEADLINES = {  # status -> sentence, tone
+    "pending": ("Waiting for a worker", "idle"),
+    "running": ("On its way", "busy"),
+    "waiting": ("Waiting", "wait"),
+    "suspended": ("Suspended by an operator", "wait"),
+    "compensating": ("Being undone", "busy"),
+    "stuck": ("Stuck: an operator has to act", "bad"),
+    "completed": ("Completed", "good"),
+    "failed": ("Failed, and undone", "undone"),
+    "cancelled": ("Cancelled, and undone", "undone"),
+}
+FORWARD = {
+    "running": ("running", "busy"),
+    "waiting": ("will be tried again", "wait"),
+    "completed": ("done", "good"),
+    "failed": ("failed", "bad"),
+    "skipped": ("skipped", "idle"),
+}
+BACKWARD = {
+    "running": ("being undone", "busy"),
+    "waiting": ("undo will be tried again", "wait"),
+    "compensated": ("undone", "undone"),
+    "failed": ("undo failed", "bad"),
+    "abandoned": ("undo given up", "bad"),
+    "resolved": ("undone by hand", "undone"),
+}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of the order, or the point of no return."""
+
+    title: str
+    state: str = ""
+    tone: str = "idle"
+    is_pivot: bool = False
+    attempt: int = 0
+    attempt_limit: int = 0
+    due_at: datetime | None = None
+    error: str = ""
+    undo: str = ""
+    undo_attempt: int = 0
+    undo_error: str = ""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one order is."""
+
+    order: Order
+    execution: Execution | None
+    headline: str
+    tone: str
+    stages: tuple[Stage, ...]
+    error: str
+    is_over: bool
+
+
+def progress(order: Order, execution: Execution | None) -> Progress:
+    """Picture an order from its execution and step records as they are now."""
+    if execution is None:
+        return Progress(order, None, "Not placed", "idle", tuple(_stages({}, pivoted=False)), "", is_over=True)
+    records = {record.path: record for record in execution.steps.all()}
+    headline, tone = _headline(execution, records)
+    return Progress(
+        order=order,
+        execution=execution,
+        headline=headline,
+        tone=tone,
+        stages=tuple(_stages(records, pivoted=execution.pivoted_at is not None)),
+        error=execution.error.text if execution.error and execution.status != "completed" else "",
+        is_over=execution.status in {"completed", "failed", "cancelled"},
+    )
+
+
+def _headline(execution: Execution, records: dict[str, StepRecord]) -> tuple[str, str]:
+    headline, tone = HEADLINES[execution.status]
+    optional = sum(record.status == "failed" for record in records.values())
+    if execution.status == "completed" and optional:
+        return f"{headline}, {optional} optional step failed", "good"
+    if execution.rollback_status == "not_applicable":
+        return {"failed": "Failed, nothing to undo", "cancelled": "Cancelled, nothing to undo"}[execution.status], tone
+    if execution.rollback_status == "abandoned":
+        return "Failed, the undoing was given up", "bad"
+    if execution.status == "pending" and execution.due_at and execution.due_at > timezone.now():
+        return "Scheduled", "wait"
+    return headline, tone
+
+
+def _stages(records: dict[str, StepRecord], *, pivoted: bool) -> list[Stage]:
+    stages = []
+    for node in place_order.nodes:
+        if node.kind == "pivot":
+            tone = "good" if pivoted else "idle"
+            stages.append(Stage("Point of no return", "passed" if pivoted else "ahead", tone, is_pivot=True))
+            continue
+        record = records.get(node.name)
+        stages.append(_stage(node.title, record) if record else Stage(node.title, "not begun"))
+    return stages
+
+
+def _stage(title: str, record: StepRecord) -> Stage:
+    state, tone = FORWARD[record.status]
+    undo, undo_tone = BACKWARD.get(record.compensation_status, ("", tone))
+    return Stage(
+        title=title,
+        state=state,
+        tone=undo_tone,
+        attempt=record.attempt,
+        attempt_limit=record.attempt_limit,
+        due_at=record.due_at if record.status == "waiting" else record.compensation_due_at,
+        error=record.error.text if record.error else "",
+        undo=undo,
+        undo_attempt=record.compensation_attempt,
+        undo_error=record.compensation_error.text if record.compensation_error else "",
+    )
