@@ -1,0 +1,53 @@
+"""The table at the end of a soak: what happened, in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from django.conf import settings
+from django.db.models import F, Sum
+
+from project.shop import outside
+from project.soak.books import Books
+from project.soak.line import Line
+from saga_app.models import Execution, StepRecord
+
+
+def rows(line: Line, books: Books, seconds: float) -> Iterator[tuple[str, object]]:
+    """Every line of the table."""
+    yield "seconds", f"{seconds:.0f}"
+    yield "orders", len(books.orders)
+    yield from _tally(run.status for run in books.runs)
+    yield "kills", line.reaper.kills.total()
+    yield from _indented(line.reaper.kills)
+    yield "what an operator or a customer did", ""
+    yield from _indented(line.happened)
+    yield "compensations", sum(bool(step.compensation) for run in books.runs for step in run.steps)
+    yield from _tally(step.compensation for run in books.runs for step in run.steps if step.compensation)
+    records = StepRecord.objects
+    yield "steps tried more than once", records.filter(attempt__gt=1).count()
+    yield "unknown outcomes settled by asking", records.filter(reconciled=True).count()
+    yield "writes of executions", Execution.objects.aggregate(sum=Sum(F("writes")))["sum"]
+    yield from _outside(books)
+
+
+def _outside(books: Books) -> Iterator[tuple[str, object]]:
+    with outside.ledger() as ledger:
+        for book in ("charges", "refunds", "parcels"):
+            entries, asked = ledger.execute(f"SELECT COUNT(*), COALESCE(SUM(asked), 0) FROM {book}").fetchone()  # noqa: S608
+            yield book, entries
+            yield "  asked again under the same key", asked - entries
+    yield "invoices", sum(bill.total >= 0 for bill in books.bills)
+    yield "  answered by a credit note", sum(bill.total < 0 for bill in books.bills)
+    mails = settings.EMAIL_FILE_PATH
+    yield "mails", sum(1 for _ in mails.iterdir()) if mails.exists() else 0
+    yield "kept by the bank", sum(charge.amount - charge.refunded for charge in books.charges)
+
+
+def _tally(words: Iterable[str]) -> Iterator[tuple[str, object]]:
+    return _indented(Counter(words))
+
+
+def _indented(counts: Counter[str]) -> Iterator[tuple[str, object]]:
+    return ((f"  {what}", count) for what, count in sorted(counts.items()))
