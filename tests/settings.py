@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "django_q",
     "saga_app",
+    "project.shop",
     "tests.site",
 ]
 MIDDLEWARE = [
@@ -78,6 +79,7 @@ MIDDLEWARE = [
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [Path(__file__).parent.parent / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -103,3 +105,7 @@ Q_CLUSTER = {
     **json.loads(os.environ.get("SAGA_TEST_Q_CLUSTER", "{}")),
 }
 SAGA = json.loads(os.environ.get("SAGA_TEST_SAGA", "{}"))
+
+# The demo shop is on the test site too; its tests give each test a ledger of its own.
+OUTSIDE_LEDGER = SCRATCH / "shop.sqlite3"
+OUTSIDE_LATENCY = 0.0

@@ -1,0 +1,1 @@
+"""The demo shop, its importer, its demo and its soak."""

@@ -1,0 +1,109 @@
+"""Every way an order can go, with the real engine and the real books of everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from project.shop import catalogue, faults, orders, payments, warehouse
+from project.shop.faults import Fault
+from project.shop.models import CreditNote, Invoice, Order, OrderLine, Product
+from project.soak import books
+from project.soak.audit import audit
+from saga_app import engine, testing
+from saga_app.models import Execution
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def shelf() -> Iterator[None]:
+    catalogue.stock_the_shelf()
+    yield
+    testing.clock.release()
+
+
+def order_of(sku: str = "T-01", pieces: int = 2, fault: Fault = Fault.NONE) -> Order:
+    product = Product.objects.get(sku=sku)
+    line = OrderLine(product=product, quantity=pieces, unit_price=product.price)
+    return orders.enter(Order(customer="Ada", fault=fault), [line])
+
+
+def carried(order: Order) -> Execution:
+    """Place it, and drive its saga as far as it goes, over every wait."""
+    execution = orders.place(order)
+    for _ in range(5):
+        testing.drain()
+        testing.clock.forward(timedelta(minutes=1))
+    return Execution.objects.get(pk=execution.pk)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "rollback", "stuck"),
+    [
+        (Fault.NONE, "completed", "", ""),
+        (Fault.SHIPPING_FAILS_ONCE, "completed", "", ""),
+        (Fault.MAIL_BOUNCES, "completed", "", ""),
+        (Fault.CARD_DECLINED, "failed", "completed", ""),
+        (Fault.INVOICE_REFUSED, "failed", "completed", ""),
+        (Fault.SHIPPING_CLOSED, "waiting", "", ""),
+        (Fault.REFUND_REFUSED, "stuck", "stuck", "compensation_failed"),
+        (Fault.SHIPPING_FAILS, "stuck", "", "failed_past_pivot"),
+    ],
+)
+def test_an_order_ends_as_its_fault_says(fault: Fault, status: str, rollback: str, stuck: str) -> None:
+    execution = carried(order_of(fault=fault))
+    assert (execution.status, execution.rollback_status, execution.stuck_reason) == (status, rollback, stuck)
+    if status in {"completed", "failed"}:
+        assert audit(books.read()) == []
+
+
+def test_a_completed_order_is_in_every_book() -> None:
+    order = order_of(pieces=2)
+    carried(order)
+    assert [(c.amount, c.refunded) for c in payments.charges(card=order.card)] == [(order.total, Decimal(0))]
+    assert Invoice.objects.get(order=order).total == order.total
+    assert len(warehouse.parcels(order.pk)) == 1
+    assert Product.objects.get(sku="T-01").stock == 58
+
+
+def test_out_of_stock_fails_with_nothing_to_undo() -> None:
+    order = order_of("K-03", 2)
+    execution = carried(order)
+    assert (execution.status, execution.rollback_status) == ("failed", "not_applicable")
+    assert payments.charges(card=order.card) == []
+    assert execution.error
+    assert "out of stock" in execution.error.text
+
+
+@pytest.mark.parametrize("fault", [Fault.REFUND_REFUSED, Fault.SHIPPING_FAILS])
+def test_what_is_stuck_goes_on_when_the_outside_is_mended_and_an_operator_resumes(fault: Fault) -> None:
+    order = order_of(fault=fault)
+    execution = carried(order)
+    faults.mend(order)
+    engine.resume(execution, reason="mended")
+    testing.drain()
+    execution.refresh_from_db()
+    assert execution.status == ("failed" if fault == Fault.REFUND_REFUSED else "completed")
+    assert audit(books.read()) == []
+
+
+def test_a_cancel_after_the_invoice_is_answered_by_a_credit_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The customer changes their mind while the invoice is written: nothing is past the pivot yet."""
+    order = order_of()
+    execution = orders.place(order)
+    write = Invoice.save
+
+    def cancel_meanwhile(invoice: Invoice, **options: object) -> None:
+        write(invoice)
+        engine.cancel(execution, reason="changed their mind")
+
+    monkeypatch.setattr(Invoice, "save", cancel_meanwhile)
+    testing.drain()
+    execution.refresh_from_db()
+    assert (execution.status, execution.rollback_status) == ("cancelled", "completed")
+    assert CreditNote.objects.get().total == order.total
+    assert audit(books.read()) == []
