@@ -3,8 +3,8 @@
     with clean_connections(), bounded(step.timeout) as bound:
         result = function(**arguments)                        # or: bound.run_coroutine(function, **arguments)
 
-The block of `bounded` holds that one call and nothing else: an alarm that comes before the call began or after it
-returned then never costs a result. Both are entered in this order, so that the cleaning is never interrupted.
+The block of `bounded` holds that one call: an alarm that comes before it began or after it returned does not cost the
+result. Both are entered in this order, so that the cleaning is never interrupted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def bounded(seconds: float, *, lease: float = NEVER) -> Bound:
     Args:
         seconds: after so long the body is interrupted with StepTimeout.
         lease: seconds for which the lease is held for certain; the hard stop comes no later than the grace after
-            them. `prolong` moves it.
+            them, which `prolong` moves. Without it the timeout alone counts.
     """
     return Bound(seconds, lease)
 
@@ -78,7 +78,7 @@ def interrupt(level: int = 0) -> None:
 def prolong(lease: float) -> None:
     """The lease is held for so many seconds from now: the hard stop may wait as long. From any thread."""
     with _lock:
-        if _bounds:
+        if _bounds and _bounds[-1].leased:
             _arm_hard_stop(min(_bounds[-1].seconds - _bounds[-1].elapsed(), lease))
 
 
@@ -95,6 +95,7 @@ class Bound:
     def __init__(self, seconds: float, lease: float) -> None:
         self.seconds = min(max(seconds, 0.001), LONGEST)
         self.lost = False  # the lease; said by another thread
+        self.leased = lease < NEVER
         self._lease = lease
         self._over = True  # an alarm does nothing
         self._main = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
@@ -164,10 +165,11 @@ class Bound:
             self._strike(StepInterrupted if lost else StepTimeout, frame)
 
     def _strike(self, kind: type[Interrupt], frame: FrameType | None) -> None:
-        """Interrupt the body, unless it is not running: then the frame at work is the with block's own, or ours."""
+        """Interrupt the body, unless it is not running: then the frame at work is the with block's, or the engine's."""
         if frame is None or frame.f_code in _OURS:
             return
-        if frame is self._frame and not self._spared:
+        engine = frame is self._frame or frame.f_globals.get("__name__", "").startswith("saga_app.")
+        if engine and not self._spared:
             self._spared = True  # found there twice, the call is one of C code, which has no frame
             return
         self._strikes += 1
@@ -206,16 +208,6 @@ class Bound:
 
 
 _OURS = {Bound.__enter__.__code__, Bound.__exit__.__code__}
-
-
-def limit_transaction(using: str, seconds: float) -> None:
-    """Let the server itself end what the transaction now open does, or waits for, after so long (PostgreSQL)."""
-    if connections[using].vendor == "postgresql":
-        names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
-        calls = ", ".join(f"set_config('{name}', %s, true)" for name in names)
-        milliseconds = str(int(min(max(seconds, 0.001), LONGEST / 1000) * 1000))
-        with connections[using].cursor() as cursor:
-            cursor.execute(f"SELECT {calls}", [milliseconds] * len(names))
 
 
 IDLE, ACTIVE, IN_TRANSACTION = range(3)  # as libpq numbers them
@@ -262,7 +254,7 @@ def _transaction(wrapper: BaseDatabaseWrapper) -> int:
         return int(raw.info.transaction_status)
     try:
         return IN_TRANSACTION if raw.in_transaction else IDLE
-    except wrapper.Database.Error:  # closed behind Django's back
+    except Exception:  # noqa: BLE001 - closed behind Django's back
         return IN_TRANSACTION
 
 
@@ -285,5 +277,5 @@ def _clean(wrapper: BaseDatabaseWrapper, before: _State | None) -> None:
 def _cancel(wrapper: BaseDatabaseWrapper) -> None:
     """Tell the server to stop: closing alone would leave the query running there, locks and all."""
     raw: Any = wrapper.connection
-    with suppress(wrapper.Database.Error):
+    with suppress(Exception):
         raw.cancel_safe(timeout=1.0) if hasattr(raw, "cancel_safe") else raw.cancel()

@@ -1,0 +1,1 @@
+"""Timeouts, the heartbeat, and django-q2's real processes."""

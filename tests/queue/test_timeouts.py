@@ -239,6 +239,10 @@ def test_the_hard_stop_is_armed_in_workers_alone(monkeypatch: pytest.MonkeyPatch
     with bounded(7, lease=3):
         timeouts.prolong(30)
     assert armed == [pytest.approx(8), pytest.approx(12, abs=0.1), 0]  # the grace is 5 s
+    armed.clear()
+    with bounded(7):  # its lease is the write lock it holds (SQLite): no heartbeat tells how long
+        timeouts.prolong(3)
+    assert armed == [pytest.approx(12), 0]
 
 
 def test_the_hard_stop_ends_a_body_that_no_signal_reaches() -> None:
@@ -333,24 +337,17 @@ class TestConnections:
 
     @postgres_only
     def test_an_interrupted_query_ends_the_transaction_around_it(self) -> None:
-        with pytest.raises(StepTimeout), transaction.atomic():
-            connection.cursor().execute("INSERT INTO site_tag (name) VALUES ('mine')")
-            with clean_connections(), bounded(0.3):
-                connection.cursor().execute("SELECT pg_sleep(30)")
+        def body() -> None:
+            with transaction.atomic():
+                connection.cursor().execute("INSERT INTO site_tag (name) VALUES ('mine')")
+                with clean_connections(), bounded(0.3):
+                    connection.cursor().execute("SELECT pg_sleep(30)")
+
+        with pytest.raises(StepTimeout):
+            body()
         with connection.cursor() as cursor:
             cursor.execute("SELECT COUNT(*) FROM site_tag")
             assert cursor.fetchone() == (0,)
-
-    @postgres_only
-    def test_the_server_ends_what_takes_too_long_in_the_transaction(self) -> None:
-        began = time.monotonic()
-        with pytest.raises(Exception, match="statement timeout"), transaction.atomic():
-            timeouts.limit_transaction("default", 0.2)
-            connection.cursor().execute("SELECT pg_sleep(30)")
-        assert time.monotonic() - began < 5
-        with connection.cursor() as cursor:
-            cursor.execute("SHOW statement_timeout")
-            assert cursor.fetchone() == ("0",)
 
     @pytest.fixture(autouse=True)
     def closed(self) -> object:
