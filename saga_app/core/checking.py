@@ -34,16 +34,16 @@ def _generic(origin: Any, arguments: tuple[Any, ...], value: object, at: str) ->
         fits = any(type(one) is type(value) and one == value for one in arguments)
         shown = ", ".join(repr(one) for one in arguments)
         return "" if fits else f"{at}{': ' if at else ''}must be one of {shown}, is {value!r:.100}"
-    return mismatch(origin, value, at) or next(filter(None, _items(arguments, value, at)), "")
+    return mismatch(origin, value, at) or next(filter(None, _items(origin, arguments, value, at)), "")
 
 
-def _items(arguments: tuple[Any, ...], value: object, at: str) -> Iterable[str]:
+def _items(origin: Any, arguments: tuple[Any, ...], value: object, at: str) -> Iterable[str]:
     """What is wrong with the items of a container whose own type fits."""
     if isinstance(value, Mapping) and len(arguments) == 2:  # noqa: PLR2004 - of keys and of values
         for key, item in value.items():
             yield mismatch(arguments[0], key, f"{at}key {key!r:.50}")
             yield mismatch(arguments[1], item, f"{at}[{key!r:.50}]")
-    elif isinstance(value, tuple) and arguments[-1:] != (...,):
+    elif origin is tuple and isinstance(value, tuple) and arguments[-1:] != (...,):
         if len(value) != len(arguments):
             yield f"{at}{': ' if at else ''}must have {len(arguments)} elements, has {len(value)}"
         for index, (one, item) in enumerate(zip(arguments, value, strict=False)):

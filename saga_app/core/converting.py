@@ -75,8 +75,8 @@ def _nothing(raw: Any) -> None:
 
 
 def _scalar(kind: type, raw: Any) -> Any:
-    if isinstance(raw, kind) and not (isinstance(raw, bool) and kind is not bool):
-        return raw if not isinstance(raw, str) else str(raw)
+    if isinstance(raw, kind) and not isinstance(raw, bool | float | Decimal):
+        return raw
     read, what = _SCALARS[kind]
     try:
         return read(raw)
@@ -97,7 +97,7 @@ def _int(raw: Any) -> int:
 
 
 def _float(raw: Any) -> float:
-    number = float(raw if isinstance(raw, int) and not isinstance(raw, bool) else _text(raw))
+    number = float(raw if isinstance(raw, int | float) and not isinstance(raw, bool) else _text(raw))
     if not math.isfinite(number):
         raise ValueError
     return number
@@ -106,7 +106,7 @@ def _float(raw: Any) -> float:
 def _decimal(raw: Any) -> Decimal:
     if isinstance(raw, int | float) and not isinstance(raw, bool):
         raw = str(raw)  # by way of text: 0.1 is meant as it is written
-    number = Decimal(_text(raw).strip())
+    number = raw if isinstance(raw, Decimal) else Decimal(_text(raw).strip())
     if not number.is_finite():
         raise ValueError
     return number

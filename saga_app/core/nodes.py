@@ -37,5 +37,5 @@ def _node(where: str, written: object) -> Node:
     if isinstance(getattr(written, "__wrapped__", None), Step):
         raise DefinitionError(f"{where}: another decorator hides the step `{name}`: make @step its outermost decorator")
     if callable(written) and not isinstance(written, type):
-        raise DefinitionError(f"{where}: `{name or written!r}` is a plain function: write @step above its def")
+        raise DefinitionError(f"{where}: `{name or written}` is a plain function: write @step above its def")
     raise DefinitionError(f"{where} has {written!r}, which is neither a step nor Pivot()")

@@ -1,0 +1,1 @@
+"""Programs for type checkers to read; only test_typing.py runs anything."""
