@@ -12,7 +12,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(READY) ## the shop with its sagas, a worker and the admin, until Ctrl-C
-	$(BIN)/python -m project.demo
+	$(BIN)/python manage.py demo $(ARGS)
 
 test: $(READY) ## all tests but the slow ones, on SQLite and on PostgreSQL
 	$(BIN)/python -m tests.run $(ARGS)
@@ -24,11 +24,11 @@ lint: $(READY) ## formatting, lint, types and the floors of the house
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/mypy saga_app $(wildcard tests/typing)
-	$(BIN)/pyright
+	$(BIN)/mypy saga_app tests/typing/good.py
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 soak: $(READY) ## real orders through workers that are killed: make soak ORDERS=folder
-	$(BIN)/python -m project.soak $(ORDERS)
+	$(BIN)/python -m project.soak $(if $(ORDERS),--orders $(ORDERS)) $(ARGS)
 
 bench: $(READY) ## how fast it is here
 	$(BIN)/python -m tests.benchmarks $(ARGS)
