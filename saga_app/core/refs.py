@@ -24,14 +24,18 @@ class Ref:
 
 def ref(path: str) -> Ref:
     """What an earlier step provides, or the input: `ref("charge_id")`, `ref("input.total")`, `ref("order.lines.0")`."""
-    if not isinstance(path, str) or not path:
-        raise DefinitionError(f'ref({path!r}): write a path, as in ref("charge_id") or ref("input.total")')
-    head, *keys = path.split(".")
+    head, *keys = _text(path).split(".")
     if not head or not all(keys):
         raise DefinitionError(f"ref({path!r}): a part between two dots is empty")
     if any(key.startswith("_") for key in keys):
         raise DefinitionError(f"ref({path!r}): private attributes are not read; give a callable to bind() instead")
     return Ref(path, head, tuple(keys))
+
+
+def _text(path: object) -> str:
+    if isinstance(path, str) and path:
+        return path
+    raise DefinitionError(f'ref({path!r}): write a path, as in ref("charge_id") or ref("input.total")')
 
 
 def walk(value: Any, keys: Sequence[str], path: str) -> Any:

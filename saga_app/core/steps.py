@@ -226,7 +226,7 @@ def _make_step(
     body = body_of(function, where, atomic=atomic)
     parameters = parameters_of(body, where)
     refuse_handler_words(parameters, where)
-    if using is not None and not (atomic and isinstance(using, str) and using):
+    if using is not None and not (atomic and using):
         raise DefinitionError(
             f'{where}: using names the database of an atomic step: write atomic=True, using="default"'
         )

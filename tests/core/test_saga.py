@@ -216,8 +216,9 @@ def test_annotations_that_cannot_be_resolved_do_not_stop_it() -> None:
 # Doors
 
 
-def test_before_the_app_is_ready() -> None:
+def test_before_the_app_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     """start() while modules are being imported says what to do."""
+    monkeypatch.setattr(doors, "_doors", doors._Doors())
     saga = Saga("s", made("a"))
     for call in (saga.start, saga.run, saga.using(priority=1).start):
         with pytest.raises(NotReady, match="INSTALLED_APPS"):
