@@ -96,6 +96,7 @@ class Saga(Starting[I]):
         self._places = {one.name: place for place, one in enumerate(self.nodes) if isinstance(one, Step)}
         self._pivot = next((place for place, one in enumerate(self.nodes) if isinstance(one, Pivot)), None)
         self._sealed: Sealed | None = None
+        self._saga = self
         registry.register(self)
 
     def __repr__(self) -> str:
@@ -205,10 +206,6 @@ class Saga(Starting[I]):
     def using(self, *, priority: int = 0, due: datetime | None = None) -> Using[I]:
         """The same saga, for executions with another priority (lower goes first) or that begin later."""
         return Using(self, {"priority": priority, "due": due})
-
-    @property
-    def _saga(self) -> Saga[Any]:
-        return self
 
 
 def _output(value: object, where: str) -> Ref | None:

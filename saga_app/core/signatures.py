@@ -17,9 +17,6 @@ from saga_app.core.errors import DefinitionError
 class _Missing(Enum):
     MISSING = "no default"
 
-    def __repr__(self) -> str:
-        return "MISSING"
-
 
 #: The default of a parameter that has none: None is a default like any other.
 MISSING: Final = _Missing.MISSING

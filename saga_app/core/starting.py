@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, overload
 
 from saga_app.core.doors import Door, awaited, run_door, start_door
@@ -25,6 +26,10 @@ D = TypeVar("D", bound=Dataclass)
 
 class Starting(Generic[I]):
     """Something that can be started. With `input=` a dataclass one instance of it is given, else values by name."""
+
+    _saga: Saga[Any]
+    _options: Mapping[str, Any] = MappingProxyType({})
+    """What using() was told, for the door."""
 
     @overload
     def start(
@@ -94,15 +99,6 @@ class Starting(Generic[I]):
         """run(), awaited."""
         return await awaited(self._enter)(run_door(), _given(self._saga, input, values), key, actor)
 
-    @property
-    def _saga(self) -> Saga[Any]:
-        raise NotImplementedError
-
-    @property
-    def _options(self) -> Mapping[str, Any]:
-        """What using() was told, for the door."""
-        return {}
-
     def _enter(self, door: Door, given: object, key: str | None, actor: object) -> Execution:
         return door(self._saga, given, key=key, actor=actor, **self._options)
 
@@ -111,15 +107,7 @@ class Using(Starting[I]):
     """A saga with options for the executions started through it."""
 
     def __init__(self, saga: Saga[I], options: Mapping[str, Any]) -> None:
-        self._used, self._told = saga, dict(options)
-
-    @property
-    def _saga(self) -> Saga[Any]:
-        return self._used
-
-    @property
-    def _options(self) -> Mapping[str, Any]:
-        return self._told
+        self._saga, self._options = saga, options
 
 
 def _given(saga: Saga[Any], given: object, values: Mapping[str, Any]) -> object:

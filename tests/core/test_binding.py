@@ -155,8 +155,8 @@ def test_callables_follow_the_same_rule() -> None:
 
 
 def test_what_a_callable_lacks_is_the_input_too() -> None:
-    """Without input=, that goes for bound callables as for steps."""
-    bound = made("b", "x").bind(x=lambda price, ctx, tax=1: price + tax)
+    """Without input=, that goes for bound callables as for steps; a plain value asks for nothing."""
+    bound = made("b", "x", "y").bind(x=lambda price, ctx, tax=1: price + tax, y=1)
     assert saga(bound).input_names == {"price": True, "tax": False}
 
 

@@ -88,6 +88,18 @@ def serializer(**fields: Any) -> Any:
     return FakeSerializer
 
 
+def test_what_only_looks_like_a_form() -> None:
+    """A class with is_valid() alone is a callable like any other, whose parameters are the fields."""
+
+    class Checked:
+        def __init__(self, order_id: int) -> None: ...
+
+        def is_valid(self) -> bool:
+            return True
+
+    assert saga(input=Checked).input_names == {"order_id": True}
+
+
 class empty:  # noqa: N801 - as DRF calls it
     pass
 

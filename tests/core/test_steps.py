@@ -50,6 +50,7 @@ def test_a_step_looks_like_its_function() -> None:
     assert (made.__name__, made.__doc__, made.__module__) == ("charge", "Take the money.", __name__)  # type: ignore[attr-defined]
     assert inspect.signature(made) == inspect.signature(charge)
     assert made.__annotations__ == charge.__annotations__
+    assert repr(made) == "<step other>"
     assert not inspect.iscoroutinefunction(made)
     assert inspect.iscoroutinefunction(step(fetch))
     assert inspect.iscoroutinefunction(step(fetch).named("again"))
@@ -138,6 +139,7 @@ def generator() -> Iterator[int]:
         (step(charge), {}, 'charge.named("…")'),
         (undone, {}, "another name"),
         (blamed, {}, "another name"),
+        (min, {"name": "least"}, "wrap it in a function of your own"),
         (type, {"name": "kind"}, "has to be a function"),
         (dict.fromkeys, {"name": "builtin"}, "positional-only"),
         (charge, {"attempts": 0}, "attempts=1 for no retry"),
