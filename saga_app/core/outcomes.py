@@ -11,10 +11,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from saga_app.core.errors import GiveUp, Interrupt, Rejected, RetryLater
+from saga_app.core.failures import ErrorInfo
 from saga_app.core.status import CompensationStatus, StepStatus
 
 if TYPE_CHECKING:
-    from saga_app.core.failures import ErrorInfo
     from saga_app.core.policy import Policy
     from saga_app.core.saga import Saga
     from saga_app.core.snapshot import Record, Snapshot
@@ -172,7 +172,7 @@ def _reconciled(snapshot: Snapshot, record: Record, outcome: Outcome) -> dict[st
             return {"output_text": outcome.output_text, "may_have_happened": True, "outcome_known": True}
         return _completed(outcome)
     if outcome.how is How.NOT_HAPPENED:
-        known = {"may_have_happened": False, "outcome_known": True, "reconciled": True}
+        known = {"may_have_happened": False, "outcome_known": True}
         return known if snapshot.unwinding else known | _again_or_failed(record, outcome)
     return {"reconciled": True, "may_have_happened": True}
 
@@ -206,6 +206,15 @@ def _ended(record: Record, outcome: Outcome) -> tuple[dict[str, Any], ...]:
     return (*entries[:-1], last)[-KEPT_ATTEMPTS:]
 
 
+def silence(record: Record) -> str | None:
+    """What is known of an attempt that was lost, as an error's text; None where the last attempt was not."""
+    last = next((one for one in reversed(record.attempts) if one["direction"] != Direction.RECONCILE), None)
+    if last is None or last.get("outcome", "lost") != "lost":
+        return None
+    said = "its worker died, or was too late to keep its lease: nobody knows how far it came"
+    return ErrorInfo("WorkerLost", f"attempt {last['attempt']}: {said}").to_json()
+
+
 def unanswered(record: Record, step: Step[..., Any] | None, now: datetime | None) -> dict[str, Any]:
     """An open call that ends without an answer: it failed, and unless it was atomic it may have happened."""
     rolled_back = step is not None and step.atomic
@@ -215,6 +224,7 @@ def unanswered(record: Record, step: Step[..., Any] | None, now: datetime | None
         "outcome_known": rolled_back,
         "due_at": None,
         "finished_at": now,
+        "error_text": silence(record) or record.error_text,
         "attempts": lost(record),
     }
 
