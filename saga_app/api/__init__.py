@@ -1,0 +1,16 @@
+"""The door for programs: executions over HTTP. Needs the extra `api` (Django REST framework).
+
+    path("api/saga/", include("saga_app.api.urls"))
+
+| request | permission | answers |
+|---|---|---|
+| `GET v1/executions/` (`saga`, `status`, `stuck_reason`, `key`; `cursor`, `page_size`) | `view_execution` | 200 |
+| `GET v1/executions/{id}/` | `view_execution` | 200, 404 |
+| `POST v1/executions/` `{saga, input, key}` | `start_execution` | 201; 200 when the key named one; 400, 409 |
+| `POST v1/executions/{id}/resume/` `{version, reason}` | `resume_execution` | 200; 400, 404, 409 |
+| `POST v1/executions/{id}/abandon/` `{version, reason}` | `abandon_execution` | 200; 400, 404, 409 |
+| `POST v1/executions/{id}/cancel/` `{reason}`, `version` optional | `cancel_execution` | 200; 400, 404, 409 |
+
+Each may also answer 401 or 403 (before the body is read), 405, 406, 413, 415. Every error is `application/problem+json`
+and has changed nothing. Who may authenticate, and how, stays the host's: `DEFAULT_AUTHENTICATION_CLASSES`.
+"""
