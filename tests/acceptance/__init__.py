@@ -1,0 +1,1 @@
+"""Cases from real users, each told as a test with real processes."""
