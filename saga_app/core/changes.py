@@ -21,7 +21,7 @@ from saga_app.core.decisions import (
     Suspend,
 )
 from saga_app.core.failures import ErrorInfo, fingerprint
-from saga_app.core.outcomes import Direction, begun, lost, settle_open, unanswered
+from saga_app.core.outcomes import Direction, begun, lost, settle_open, silence, unanswered
 from saga_app.core.snapshot import Record
 from saga_app.core.status import (
     CompensationStatus,
@@ -75,7 +75,11 @@ def change(saga: Saga[Any], x: Snapshot, decision: Change, now: datetime) -> Sna
         case FailCompensation(path):
             record = x.known(path)
             return x.with_record(
-                path, compensation_status=CompensationStatus.FAILED, compensation_due_at=None, attempts=lost(record)
+                path,
+                compensation_status=CompensationStatus.FAILED,
+                compensation_due_at=None,
+                compensation_error_text=silence(record) or record.compensation_error_text,
+                attempts=lost(record),
             )
         case BeginUnwind(cause):
             return begin_unwind(saga, x, cause, now)
