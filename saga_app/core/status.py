@@ -87,12 +87,13 @@ OPEN = frozenset(Status) - TERMINAL
 SETTLED = frozenset({CompensationStatus.COMPENSATED, CompensationStatus.ABANDONED, CompensationStatus.RESOLVED})
 OUTCOMES = SETTLED | {CompensationStatus.FAILED}
 
-_FORWARD = {Status.RUNNING, Status.WAITING, Status.SUSPENDED, Status.COMPENSATING, Status.STUCK}
+FORWARD = (Status.PENDING, Status.RUNNING, Status.WAITING)  # going forward; they differ in what it does just now
+_LEAVING = frozenset({Status.SUSPENDED, Status.COMPENSATING, Status.STUCK}) | TERMINAL
 
 MOVES: Mapping[Status, frozenset[Status]] = {
-    Status.PENDING: frozenset(_FORWARD | TERMINAL),
-    Status.RUNNING: frozenset(_FORWARD | TERMINAL),
-    Status.WAITING: frozenset(_FORWARD | TERMINAL),
+    Status.PENDING: _LEAVING | {Status.RUNNING, Status.WAITING},
+    Status.RUNNING: _LEAVING | {Status.WAITING},
+    Status.WAITING: _LEAVING | {Status.RUNNING},
     Status.SUSPENDED: frozenset({Status.RUNNING, Status.COMPENSATING, Status.STUCK}),
     Status.COMPENSATING: frozenset({Status.SUSPENDED, Status.STUCK, Status.FAILED, Status.CANCELLED}),
     Status.STUCK: frozenset({Status.RUNNING, Status.COMPENSATING, Status.FAILED, Status.CANCELLED}),
@@ -113,9 +114,16 @@ def check_move(old: str, new: str) -> None:
 
 
 def picture() -> str:
-    """The table of moves as a Mermaid state diagram: the one the README shows."""
-    lines = ["stateDiagram-v2", "    [*] --> pending"]
+    """The table of moves as a Mermaid state diagram: the one the README shows.
+
+    What every forward status may become is drawn once, from the box around them.
+    """
+    within = [f"        {old} --> {new}" for old in FORWARD for new in FORWARD if new in MOVES[old]]
+    shared = frozenset.intersection(*(MOVES[status] for status in FORWARD)) - set(FORWARD)
+    lines = ["stateDiagram-v2", "    [*] --> pending", "    state forward {", *within, "    }"]
+    lines += [f"    forward --> {new}" for new in Status if new in shared]
     for old, news in MOVES.items():
-        lines += [f"    {old} --> {new}" for new in Status if new in news]
+        drawn = {*shared, *FORWARD} if old in FORWARD else set()
+        lines += [f"    {old} --> {new}" for new in Status if new in news - drawn]
     lines += [f"    {status} --> [*]" for status in Status if status in TERMINAL]
     return "\n".join(lines)
