@@ -1,0 +1,262 @@
+"""Codes become sentences, in the language of whoever reads: statuses, refusals, reasons, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+    Words = Mapping[str, StrPromise]
+
+STATUS: Words = {
+    "pending": _("pending"),
+    "running": _("running"),
+    "waiting": _("waiting"),
+    "suspended": _("suspended"),
+    "compensating": _("compensating"),
+    "stuck": _("stuck"),
+    "completed": _("completed"),
+    "failed": _("failed"),
+    "cancelled": _("cancelled"),
+}
+
+ROLLBACK: Words = {
+    "not_applicable": _("nothing to roll back"),
+    "completed": _("rolled back"),
+    "rested": _("rolled back to a milestone"),
+    "stuck": _("rollback stuck"),
+    "abandoned": _("rollback abandoned"),
+}
+
+STEP: Words = {
+    "running": _("running"),
+    "waiting": _("waiting to try again"),
+    "completed": _("completed"),
+    "failed": _("failed"),
+    "skipped": _("skipped"),
+}
+
+COMPENSATION: Words = {
+    "running": _("compensating"),
+    "waiting": _("waiting to compensate again"),
+    "compensated": _("compensated"),
+    "failed": _("compensation failed"),
+    "abandoned": _("compensation abandoned"),
+    "resolved": _("resolved by hand"),
+}
+
+REASON: Words = {
+    "compensation_failed": _("a compensation failed"),
+    "failed_past_pivot": _("a step failed past the pivot"),
+    "step_failed": _("a step failed"),
+    "outcome_unknown": _("nobody knows whether a step had its effect"),
+    "worker_lost": _("its workers died again and again"),
+    "definition_missing": _("no worker knows its saga"),
+    "definition_changed": _("its saga was changed and no longer fits what has run"),
+    "undecodable": _("a stored value cannot be read back"),
+}
+
+CURE: Words = {
+    "compensation_failed": _(
+        "Read the error of the compensation and mend its cause, then resume: it is tried again with more attempts. "
+        "If you undid the effect by hand, resolve the step and say how. Abandon only if the effect is to stay."
+    ),
+    "failed_past_pivot": _(
+        "Past the pivot it can only go forward. Mend the cause and resume. If you did the step by hand, or it is not "
+        "needed, skip it. Abandon if it shall end here: nothing will be undone."
+    ),
+    "step_failed": _(
+        "Mend the cause and resume: the step is tried again with more attempts. If you did it by hand, or it is not "
+        "needed, skip it. Unwind to undo what was done so far."
+    ),
+    "outcome_unknown": _(
+        "Look in the system that the step calls, by the idempotency key shown with the step. Then say what you found: "
+        "skip (going forward) or resolve (going back). Resume tries again with the same key."
+    ),
+    "worker_lost": _(
+        "Worker after worker died on it. Look in their logs for the cause (memory, a crash in native code, a kill), "
+        "mend it, then resume."
+    ),
+    "definition_missing": _("Deploy the code that defines this saga and revision, then resume."),
+    "definition_changed": _(
+        "Deploy the code that it ran with, then resume. If that is gone, undo by hand what is still undone and abandon."
+    ),
+    "undecodable": _(
+        "Bring back what the value needs (a class that was moved, a row that was deleted), then resume. If you undid "
+        "the effect by hand, resolve the step and say how."
+    ),
+}
+
+VERB: Words = {
+    "start": _("start"),
+    "resume": _("resume"),
+    "abandon": _("abandon"),
+    "cancel": _("cancel"),
+    "suspend": _("suspend"),
+    "unwind": _("unwind"),
+    "skip": _("skip"),
+    "resolve": _("resolve"),
+    "rerun": _("rerun"),
+}
+
+REFUSAL: Words = {
+    "terminal": _("It has ended: nothing about it changes any more. Rerun starts a new one with the same input."),
+    "not_stuck": _("It is not stuck."),
+    "not_terminal": _("It has not ended yet: wait for its end, or cancel it first."),
+    "not_waiting": _("There is nothing to resume: it is neither stuck nor suspended, and no step waits to try again."),
+    "past_pivot": _("It is past its pivot: from here it only goes forward."),
+    "unwinding": _("It is already going back."),
+    "not_unwinding": _("It is going forward: no compensation is due."),
+    "cancel_requested": _("A cancel was already accepted; it is honoured at the next boundary between steps."),
+    "suspend_requested": _("A suspend was already accepted; it is honoured at the next boundary between steps."),
+    "suspended": _("It is suspended already. Resume lets it go on."),
+    "stuck": _("It is stuck: it does nothing until an operator acts."),
+    "version_changed": _(
+        "It has changed since you looked (version %(seen)s then, %(now)s now), so nothing was done. Look at it as it "
+        "is now, and decide again."
+    ),
+    "reason_required": _("Say why: the reason is kept in the history."),
+    "no_such_step": _("It has no step record “%(path)s”."),
+    "step_not_stuck": _("That is not a step it is stuck on."),
+    "nothing_to_resolve": _("No compensation waits for an operator."),
+    "unknown_saga": _("This process knows no such saga and revision: deploy the code that defines it."),
+    "output_invalid": _("This output cannot be stored. %(path)s: %(reason)s"),
+}
+
+FIRST = _(
+    "%(by)s was first: %(verb)s, %(ago)s ago. Nothing was done for you. Look at it as it is now, and decide again."
+)
+NEAREST = _("Did you mean “%(nearest)s”?")
+
+EVENT: Words = {
+    **VERB,
+    "started": _("started"),
+    "completed": _("completed"),
+    "failed": _("failed"),
+    "cancelled": _("cancelled"),
+    "suspended": _("suspended"),
+    "stuck": _("stuck"),
+    "unwinding": _("going back"),
+    "pivoted": _("passed the pivot"),
+    "late_result": _("late result"),
+}
+
+ACTION: Words = {
+    "compensate": _("compensate"),
+    "reconcile": _("ask what happened"),
+    "done": _("has its outcome"),
+    "nothing": _("nothing to do"),
+    "halt": _("stops here for an operator"),
+    "blocked": _("waits behind the stop"),
+}
+
+OUTCOME: Words = {
+    "returned": _("returned"),
+    "raised": _("raised"),
+    "rejected": _("rejected: nothing happened"),
+    "timed_out": _("timed out: outcome unknown"),
+    "unstorable": _("returned what cannot be stored"),
+    "not_called": _("not called: its arguments could not be made"),
+    "rolled_back": _("its transaction was rolled back"),
+    "happened": _("it happened"),
+    "not_happened": _("it did not happen"),
+    "unknown": _("nobody knows"),
+    "lost": _("its worker was lost"),
+}
+
+DIRECTION: Words = {"forward": _("forward"), "compensate": _("back"), "reconcile": _("asked")}
+
+PLAN_REASON: Words = {
+    **COMPENSATION,
+    **REASON,
+    "skipped": _("it was skipped"),
+    "did_not_happen": _("it did not happen"),
+    "no_compensation": _("it has no compensation"),
+}
+
+
+class _Params(dict[str, object]):
+    """What a sentence is made of. A word that nobody gave shows as a question mark: no sentence ever fails."""
+
+    def __missing__(self, name: str) -> str:
+        return "?"
+
+
+def sentence(code: str, params: Mapping[str, object] | None = None) -> str:
+    """Why a verb was refused, and what to do instead."""
+    known = _Params(params or {})
+    if code == "version_changed" and known.get("by"):
+        verb = word(VERB, str(known["verb"]))
+        return FIRST % {"by": known["by"], "verb": verb, "ago": span(known.get("seconds"))}
+    text = str(REFUSAL[code] % known) if code in REFUSAL else word({}, code)
+    return f"{text} {NEAREST % known}" if known.get("nearest") else text
+
+
+def word(words: Words, code: str) -> str:
+    """The word for a code; a code without one is shown as it is, readable."""
+    return str(words[code]) if code in words else code.replace("_", " ")
+
+
+def status_word(status: str) -> str:
+    """What an execution is doing."""
+    return word(STATUS, status)
+
+
+def rollback_word(rollback_status: str) -> str:
+    """What became of its rollback; empty while none has been decided."""
+    return word(ROLLBACK, rollback_status)
+
+
+def step_word(status: str) -> str:
+    """What became of a step's forward call."""
+    return word(STEP, status)
+
+
+def compensation_word(status: str) -> str:
+    """What became of a step's compensation; empty while it has no outcome."""
+    return word(COMPENSATION, status)
+
+
+def verb_word(verb: str) -> str:
+    """What an operator calls a verb."""
+    return word(VERB, verb)
+
+
+def event_word(event_type: str) -> str:
+    """What a line of the history is about."""
+    return word(EVENT, event_type)
+
+
+def reason_word(stuck_reason: str) -> str:
+    """Why an execution waits for an operator."""
+    return word(REASON, stuck_reason)
+
+
+def cure(stuck_reason: str) -> str:
+    """What an operator does about it at 3 a.m."""
+    return str(CURE[stuck_reason]) if stuck_reason in CURE else ""
+
+
+def by_hand(count: int) -> str:
+    """How many steps of a rollback an operator undid by hand; every page that says "rolled back" says it."""
+    return ngettext("%(count)d step by hand", "%(count)d steps by hand", count) % {"count": count}
+
+
+def optional_failed(count: int) -> str:
+    """How many steps of a completed execution failed and were allowed to."""
+    return ngettext("%(count)d optional step failed", "%(count)d optional steps failed", count) % {"count": count}
+
+
+def span(seconds: object) -> str:
+    """A length of time in one unit, the way people say it."""
+    if not isinstance(seconds, int | float):
+        return "?"
+    for size, text in ((86400, gettext("%d d")), (3600, gettext("%d h")), (60, gettext("%d min"))):
+        if seconds >= size:
+            return text % (seconds // size)
+    return gettext("%d s") % max(seconds, 0)
