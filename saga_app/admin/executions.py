@@ -1,0 +1,167 @@
+"""The admin of executions: two lists, the run page, and a confirm page for each verb. It edits nothing."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
+
+from saga_app.admin import runpage, verbs
+from saga_app.admin.changelist import CappedPaginator, ExecutionChangeList, search
+from saga_app.admin.columns import Columns
+from saga_app.admin.filters import ReasonFilter, SagaFilter, StatusFilter
+from saga_app.core.failures import readable
+from saga_app.core.status import Status
+from saga_app.core.verbs import VERBS
+from saga_app.models import Execution, StuckExecution
+
+
+class ReadOnlyAdmin(Columns, admin.ModelAdmin):  # type: ignore[type-arg]
+    """A list of executions for those who may view them. Nobody adds, changes or deletes: executions have verbs."""
+
+    actions = None
+    change_list_template = "admin/saga_app/change_list.html"
+    list_display_links = ("name",)
+    list_per_page = 50
+    ordering = ("-created_at", "-id")
+    paginator = CappedPaginator
+    search_fields = ("id__exact", "key__exact")
+    search_help_text = _("The whole id or the whole key.")
+    show_facets = admin.ShowFacets.NEVER
+    show_full_result_count = False
+    sortable_by: ClassVar[tuple[str, ...]] = ("age",)
+
+    def has_view_permission(self, request: HttpRequest, obj: Execution | None = None) -> bool:
+        """One permission for both lists: who may view executions may view the stuck ones."""
+        return request.user.has_perm("saga_app.view_execution")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Nobody: a saga is started."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Execution | None = None) -> bool:
+        """Nobody: executions have verbs."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Execution | None = None) -> bool:
+        """Nobody: the record of what was done is kept."""
+        return False
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ExecutionChangeList]:
+        """The list that reads a page's facts."""
+        return ExecutionChangeList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Execution]:
+        """Without what may be large: a list shows none of it."""
+        return super().get_queryset(request).defer("input_text", "output_text", "error_text")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Execution], search_term: str
+    ) -> tuple[QuerySet[Execution], bool]:
+        """The id or the key, exactly."""
+        return (search(queryset, search_term) if search_term else queryset), False
+
+
+@admin.register(Execution)
+class ExecutionAdmin(ReadOnlyAdmin):
+    """All executions, the run page, the verbs."""
+
+    list_display = ("state", "saga", "name", "step", "tries", "age", "due")
+    list_filter = (StatusFilter, SagaFilter)
+
+    def get_urls(self) -> list[URLPattern]:
+        """The confirm pages come first: Django's own last address takes everything."""
+        view = self.admin_site.admin_view(self.verb_view)
+        return [
+            path("<uuid:object_id>/verb/<slug:verb>/", view, name="saga_app_execution_verb"),
+            *super().get_urls(),
+        ]
+
+    def change_view(  # type: ignore[override]
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """The run page. It stands at the address of Django's change form, so that every link to an execution fits."""
+        if request.method not in ("GET", "HEAD"):
+            return HttpResponseNotAllowed(["GET", "HEAD"])
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        execution = self.execution(request, unquote(object_id))
+        if execution is None:
+            return self._gone(request, object_id)
+        buttons, refused = verbs.offered(request, execution)
+        context = {
+            **self.page_context(request, execution),
+            **runpage.context(request, execution),
+            "title": str(execution),
+            "buttons": buttons,
+            "refused": [(", ".join(words), why_not) for why_not, words in refused.items()],
+            **(extra_context or {}),
+        }
+        return TemplateResponse(request, "admin/saga_app/execution/run.html", context)
+
+    def verb_view(self, request: HttpRequest, object_id: UUID, verb: str) -> HttpResponseBase:
+        """The confirm page of a verb."""
+        if verb not in VERBS:
+            raise Http404
+        if request.method not in ("GET", "HEAD", "POST"):
+            return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        execution = self.execution(request, object_id)
+        if execution is None:
+            return self._gone(request, object_id)
+        return verbs.confirm(self, request, execution, verb)
+
+    def execution(self, request: HttpRequest, pk: str | UUID) -> Execution | None:
+        """The execution as it is now, if this user may see it. Narrow it for tenants."""
+        return runpage.find(pk)
+
+    def _gone(self, request: HttpRequest, pk: str | UUID) -> HttpResponseBase:
+        """Say so, and show what there is instead."""
+        self.message_user(request, _("There is no execution “%(id)s”.") % {"id": pk}, messages.WARNING)
+        return HttpResponseRedirect(reverse("admin:saga_app_execution_changelist", current_app=self.admin_site.name))
+
+    def page_context(self, request: HttpRequest, execution: Execution, here: str = "") -> dict[str, Any]:
+        """What every page about one execution needs, `here` being the last crumb after the execution's own."""
+        name = self.admin_site.name
+        request.current_app = name
+        run = readable(str(execution))
+        run_url = verbs.run_url(self, execution.pk)
+        crumbs: list[tuple[str, object]] = [
+            (reverse("admin:index", current_app=name), _("Home")),
+            (reverse("admin:app_list", args=["saga_app"], current_app=name), self.opts.app_config.verbose_name),
+            (reverse("admin:saga_app_execution_changelist", current_app=name), capfirst(self.opts.verbose_name_plural)),
+        ]
+        crumbs += [(run_url, run), ("", here)] if here else [("", run)]
+        site = self.admin_site.each_context(request)
+        return {**site, "opts": self.opts, "execution": execution, "run_url": run_url, "crumbs": crumbs}
+
+
+@admin.register(StuckExecution)
+class StuckExecutionAdmin(ReadOnlyAdmin):
+    """The executions that wait for an operator."""
+
+    list_display = ("state", "saga", "name", "step", "tries", "stuck_for")
+    list_filter = (ReasonFilter, SagaFilter)
+    sortable_by = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Execution]:
+        """The stuck ones."""
+        return super().get_queryset(request).filter(status=Status.STUCK)
+
+    def change_view(  # type: ignore[override]
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """There is one run page, whichever list led there."""
+        return HttpResponseRedirect(
+            reverse("admin:saga_app_execution_change", args=[object_id], current_app=self.admin_site.name)
+        )

@@ -1,0 +1,269 @@
+"""The admin's pages, for an execution in every state: they are there, say the truth, and stay small and quick."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from saga_app import clock, codec, step, testing
+from saga_app.admin import changelist
+from saga_app.core import registry
+from saga_app.models import Execution
+from tests.doors import every_state
+
+ROOT = "/admin/saga_app/execution/"
+STUCK = "/admin/saga_app/stuckexecution/"
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def own_sagas():
+    with registry.isolate():
+        yield
+
+
+@pytest.fixture
+def root(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("root"))
+    return client
+
+
+def run_page(execution: Execution) -> str:
+    return f"{ROOT}{execution.pk}/change/"
+
+
+def text_of(response: Any) -> str:
+    """What a person reads: no tags, no runs of blanks."""
+    assert response.status_code == 200
+
+    main = response.content.decode().partition('id="content-main"')[2]
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", main)).split())
+
+
+SAYS = {
+    "pending": ["Pending.", "No step has begun."],
+    "waiting": ["Waiting.", "charge", "try 1 of 2", "OSError: charge is down"],
+    "suspended": ["Suspended by an operator.", "Resume lets it go on"],
+    "compensating": ["Compensating.", "reserve", "compensation, try 1 of 2", "Still undone", "OSError: charge is down"],
+    "stuck going back": [
+        "Stuck: a compensation failed. charge (compensation, try 2 of 2)",
+        "OSError: no way back from charge",
+        "Read the error of the compensation",
+        "It went back because a step failed.",
+        "OSError: ship is down",
+        "Still undone",
+        "stops here for an operator a compensation failed",
+        "reserve waits behind the stop",
+        "Skip, Unwind, Cancel It is already going back.",
+    ],
+    "stuck past the pivot": ["Stuck: a step failed past the pivot.", "ship (try 2 of 2)", "past the pivot"],
+    "stuck held": ["Stuck: a step failed.", "charge (try 2 of 2)", "Unwind to undo what was done so far."],
+    "stuck unknown": ["Stuck: nobody knows whether a step had its effect.", "Look in the system that the step calls"],
+    "stuck undecodable": ["Stuck: a stored value cannot be read back.", "Bring back what the value needs"],
+    "stuck without definition": ["Stuck: no worker knows its saga.", "Deploy the code that defines this saga"],
+    "completed": ["Completed.", "Rerun…"],
+    "failed": ["Failed, rolled back.", "OSError: ship is down", "Nothing is left undone."],
+    "undone by hand": ["rolled back, 1 step by hand", "resolved by hand", "paid back by hand"],
+    "cancelled": ["Cancelled, rolled back.", "It went back because it was cancelled."],
+    "abandoned": ["Failed, rollback abandoned.", "Still undone", "reserve", "the customer keeps it"],
+}
+
+
+@pytest.mark.parametrize("state", every_state.STATES)
+def test_a_run_page_says_what_is_and_what_to_do(root: Client, state: str) -> None:
+    page = text_of(root.get(run_page(every_state.make(state))))
+    assert [words for words in SAYS[state] if words not in page] == []
+
+
+def test_both_lists_show_every_state(root: Client) -> None:
+    made = {state: every_state.make(state) for state in every_state.STATES if state != "undone by hand"}
+    response = root.get(ROOT)
+    for execution in made.values():
+        assert run_page(execution) in response.content.decode()
+    page = text_of(response)
+    for words in (
+        "completed 1 optional step failed", "failed rolled back", "stuck a compensation failed",
+        "failed rollback abandoned", "charge going back 2/2",
+    ):  # fmt: skip
+        assert words in page
+    stuck = root.get(STUCK).content.decode()
+    for state, execution in made.items():
+        assert (run_page(execution) in stuck) == state.startswith("stuck")
+
+
+def test_a_list_says_how_much_was_done_by_hand(root: Client) -> None:
+    every_state.make("undone by hand")
+    assert "failed rolled back, 1 step by hand" in text_of(root.get(ROOT))
+
+
+def test_a_running_step_is_shown_as_running(root: Client) -> None:
+    """Looked at from inside its body: that is when it runs."""
+    seen: list[str] = []
+
+    @step(name="look", attempts=1)
+    def look(note: str) -> None:
+        execution = Execution.objects.get()
+        seen.extend([text_of(root.get(run_page(execution))), text_of(root.get(ROOT))])
+
+    testing.run(every_state.order(look), note="n")
+    assert "Running. look (try 1 of 1)" in seen[0]
+    assert "running" in seen[1]
+    assert "with a worker" in seen[1]
+
+
+def test_filters_by_status_and_by_saga(root: Client) -> None:
+    stuck, done = every_state.make("stuck held"), every_state.make("completed")
+    other = every_state.Saga("other", every_state.act("reserve")).start(note="n")
+
+    def found(query: str) -> set[object]:
+        page = root.get(ROOT + query).content.decode()
+        return {x.pk for x in (stuck, done, other) if run_page(x) in page}
+
+    assert found("?status=stuck") == {stuck.pk}
+    assert found("?status=completed") == {done.pk}
+    assert found("?saga=other") == {other.pk}
+    assert found("?status=stuck&saga=other") == set()
+    assert found("?status=nonsense") == set()
+    assert root.get(STUCK + "?stuck_reason=step_failed").content.decode().count(str(stuck.pk)) >= 1
+
+
+@pytest.mark.parametrize("term", ["{id}", "{hex}", "order-1 <b>"])
+def test_the_search_finds_exactly_an_id_or_a_key(root: Client, term: str) -> None:
+    execution = every_state.make("pending")
+    every_state.make("completed")
+    term = term.format(id=execution.pk, hex=execution.pk.hex)
+    page = root.get(ROOT, {"q": term})
+    assert run_page(execution) in page.content.decode()
+    assert "1 execution" in text_of(page)
+
+
+@pytest.mark.parametrize("term", ["order-1", "ORDER-1 <B>", "%", "\x00", "' OR 1=1 --", "\u202e"])
+def test_the_search_finds_nothing_else(root: Client, term: str) -> None:
+    execution = every_state.make("pending")
+    page = root.get(ROOT, {"q": term})
+    assert page.status_code == 200
+    if "\x00" not in term:  # Django refuses the form and shows everything
+        assert run_page(execution) not in page.content.decode()
+
+
+def many(count: int) -> None:
+    """Rows without steps, which need no run to be counted."""
+    now = clock.now()
+    Execution.objects.bulk_create(
+        Execution(
+            saga="order", revision=1, fingerprint="", status="completed", input_text="{}",
+            created_at=now - timedelta(seconds=number), updated_at=now,
+        )
+        for number in range(count)
+    )  # fmt: skip
+
+
+def test_a_list_counts_to_a_cap(root: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    many(120)
+    assert "120 executions" in text_of(root.get(ROOT))
+    monkeypatch.setattr(changelist, "CAP", 100)
+    page = text_of(root.get(ROOT))
+    assert "10,000+ executions" in page
+    assert "1 2 10,000+" in page  # the second page of fifty is the last that can be reached
+    assert root.get(ROOT + "?p=2").status_code == 200
+    assert root.get(ROOT + "?p=3").status_code == 302
+
+
+def test_a_list_needs_as_many_queries_for_fifty_as_for_one(root: Client, django_assert_num_queries: Any) -> None:
+    """Session, user, count, the page, the facts."""
+    every_state.make("stuck going back")
+    with django_assert_num_queries(5):
+        root.get(ROOT)
+    many(60)
+    for state in ("failed", "completed", "waiting"):
+        every_state.make(state)
+    with django_assert_num_queries(5):
+        root.get(ROOT)
+    with django_assert_num_queries(5):
+        root.get(STUCK)
+
+
+def test_a_run_page_needs_as_many_queries_for_many_steps(root: Client, django_assert_num_queries: Any) -> None:
+    """Nor does a long history cost more.
+
+    Session, user, the execution; steps and history with their counts; the cause and its page; late results; what is
+    undone (and how much more); by hand; and the engine's own two reads each for the verbs and for the plan.
+    """
+    few = every_state.make("stuck going back")
+    many_steps = every_state.run(*[every_state.act(f"s{i}") for i in range(45)], broken="s44 ~s20")
+    for execution, queries in ((few, 16), (many_steps, 17)):
+        with django_assert_num_queries(queries):
+            assert root.get(run_page(execution)).status_code == 200
+
+
+def test_a_long_execution_is_shown_in_slices(root: Client) -> None:
+    execution = every_state.run(*[every_state.act(f"s{i}") for i in range(45)], broken="s44 ~s20")
+    first, second = (text_of(root.get(f"{run_page(execution)}?steps={number}")) for number in (1, 2))
+    assert "page 1 of 3, 45 in all" in first
+    assert ("s19 " in first.partition("Steps")[2], "s20 " in first.partition("Steps")[2]) == (True, False)
+    assert "s20 " in second.partition("Steps")[2]
+    html = root.get(run_page(execution)).content.decode()
+    assert re.search(r'href="[^"]*\?steps=2#step-20"', html)  # the cause leads to the slice that has its step
+    assert 'id="step-20"' in root.get(f"{run_page(execution)}?steps=2").content.decode()
+    assert "and 1 more" in first  # 21 are undone, 20 are shown
+    assert root.get(f"{run_page(execution)}?steps=99&events=x").status_code == 200
+
+
+def test_a_plan_begins_where_it_stands(root: Client) -> None:
+    execution = every_state.run(*[every_state.act(f"s{i}") for i in range(45)], broken="s44 ~s10")
+    page = text_of(root.get(run_page(execution))).partition("Unwind plan")[2]
+    assert "settled steps before these" in page
+    assert "s10 stops here for an operator" in page
+
+
+def test_large_outputs_make_a_small_page(root: Client) -> None:
+    def large(name: str) -> Any:
+        return step(name=name, attempts=1)(lambda note: "x" * 900_000)
+
+    execution = testing.run(every_state.order(*[large(f"s{i}") for i in range(40)]), note="n")
+    began = clock.monotonic()
+    page = root.get(run_page(execution))
+    assert clock.monotonic() - began < 2
+    assert len(page.content) < 1024 * 1024
+    assert "the beginning of 900" in text_of(page)
+
+
+def test_an_execution_that_is_not_there_leads_to_the_list(root: Client) -> None:
+    for address in (f"{ROOT}{clock.uuid7()}/change/", f"{ROOT}nonsense/change/", f"{ROOT}{clock.uuid7()}/verb/resume/"):
+        page = root.get(address, follow=True)
+        assert page.redirect_chain[-1] == (ROOT, 302)
+        assert "There is no execution" in page.content.decode()
+
+
+def test_the_stuck_list_leads_to_the_one_run_page(root: Client) -> None:
+    execution = every_state.make("stuck held")
+    assert root.get(f"{STUCK}{execution.pk}/change/").url == run_page(execution)
+    assert root.get(f"{STUCK}{execution.pk}/").status_code == 302
+
+
+def test_values_are_shown_as_a_person_reads_them(root: Client) -> None:
+    execution = every_state.make("completed")
+    page = text_of(root.get(run_page(execution)))
+    assert '"note": "</script><img src=x onerror=alert(1)>{{7*7}}' in page
+    assert codec.decode(execution.input_text)["note"] == every_state.HOSTILE
+
+
+def test_a_late_result_is_told(root: Client) -> None:
+    from saga_app.store import events
+    from saga_app.store.transactions import alias
+
+    execution = every_state.make("failed")
+    events.late_result(execution.pk, alias(), {"path": "ship", "note": every_state.HOSTILE})
+    assert "after its worker had lost the execution" in text_of(root.get(run_page(execution)))
+
+
+def test_what_nobody_takes_up_asks_for_a_worker(root: Client) -> None:
+    execution = every_state.make("pending")
+    Execution.objects.filter(pk=execution.pk).update(due_at=clock.now() - timedelta(minutes=10))
+    assert "Does a qcluster run?" in text_of(root.get(run_page(execution)))
