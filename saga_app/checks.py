@@ -14,6 +14,7 @@ from django.utils.module_loading import import_string
 
 from saga_app import conf
 from saga_app.core import registry
+from saga_app.core.errors import DefinitionError
 from saga_app.core.names import nearest
 from saga_app.core.saga import Saga
 from saga_app.core.steps import Step
@@ -182,16 +183,20 @@ def _sagas() -> Messages:
 def _sealing(saga: Saga[Any]) -> Messages:
     if registry.conflict(saga.name, saga.revision):
         return
+    said = ""
     try:
         saga.seal()
+    except DefinitionError as error:
+        said = str(error)
     except Exception as error:  # noqa: BLE001 - annotations are resolved here, and may be anything
+        said = f"saga {saga.name!r}: {type(error).__name__}: {error}"
+    if said:
         hint = f"Correct it in {saga.module}; until then start() raises the same error."
-        yield Error(f"saga {saga.name!r} cannot run: {error}", hint=hint, id="saga_app.E010")
+        yield Error(said, hint=hint, id="saga_app.E010")
 
 
 def _step(step: Step[..., Any], where: str) -> Messages:
-    atomic = step.atomic or (step.compensation is not None and step.compensation.atomic)
-    if atomic and step.using is not None and step.using != alias():
+    if step.atomic and step.using is not None and step.using != alias():
         said = f"{where} is atomic on {step.using!r}, and its record is on {alias()!r}: they cannot commit together."
         hint = f"Take using= out (it is {alias()!r} then), or make it an external step: atomic=False."
         yield Error(said, hint=hint, id="saga_app.E008")
