@@ -1,0 +1,184 @@
+"""What `manage.py saga` prints of executions: a table, one in full, or either as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from saga_app import codec, engine, messages
+from saga_app.core.verbs import Refused
+from saga_app.models import Event, Execution, StepRecord
+from saga_app.store import transactions
+
+LINE = 100  # characters of an error in a table
+
+
+def printable(text: object) -> str:
+    """The text with control characters and lone surrogates escaped: stored text must not steer a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
+def say(command: BaseCommand, *lines: object) -> None:
+    """Print lines."""
+    for line in lines:
+        command.stdout.write(printable(line))
+
+
+def say_json(command: BaseCommand, value: Any) -> None:
+    """Print one JSON value, in ASCII."""
+    command.stdout.write(json.dumps(value, indent=2))
+
+
+def table(command: BaseCommand, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows in columns."""
+    lines = [list(head), *([printable("" if cell is None else cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        command.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def find(text: str) -> Execution:
+    """The execution of an id, or CommandError."""
+    execution = Execution.objects.using(transactions.alias()).filter(pk=as_id(text)).first()
+    if execution is None:
+        raise CommandError(f"No execution has the id {text}.")
+    return execution
+
+
+def as_id(text: str) -> UUID:
+    """The text as an id, or CommandError."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise CommandError(f'"{printable(text)}" is no id of an execution: `saga executions` lists them.') from None
+
+
+def executions(command: BaseCommand, options: dict[str, Any]) -> None:
+    """List executions."""
+    if options["limit"] < 1:
+        raise CommandError("--limit takes a number from 1 on.")
+    wanted = {name: options[name] for name in ("saga", "status", "stuck_reason", "key") if options[name] is not None}
+    found = Execution.objects.using(transactions.alias()).light().filter(**wanted).order_by("-created_at", "-pk")
+    if options["stuck_reason"] is not None:
+        found = found.stuck()  # nothing else has one, and those that are stuck have an index of their own
+    rows = found[: options["limit"]]
+    if options["json"]:
+        say_json(command, [summary(row) for row in rows])
+    elif not rows:
+        say(command, "No executions.")
+    else:
+        table(command, ("ID", "SAGA", "KEY", "STATUS", "CREATED", "WHY"), [_line(row) for row in rows])
+
+
+def show(command: BaseCommand, options: dict[str, Any]) -> None:
+    """Show one execution."""
+    execution = find(options["id"])
+    steps, events = list(execution.steps.all()), list(execution.events.all())
+    verbs = engine.eligibility(execution)
+    if options["json"]:
+        value = summary(execution) | {
+            "input": codec.plain(execution.input_text),
+            "output": None if execution.output_text is None else codec.plain(execution.output_text),
+            "steps": [_step(step) for step in steps],
+            "events": [_event(event) for event in events],
+            "verbs": {verb: answer.code if isinstance(answer, Refused) else None for verb, answer in verbs.items()},
+        }
+        say_json(command, value)
+        return
+    _show_head(command, execution)
+    head = ("STEP", "STATUS", "ATTEMPT", "COMPENSATION", "ERROR")
+    table(command, head, [_step_line(step) for step in steps])
+    say(command, "", "History:", *(_event_line(event) for event in events), "", "Verbs:")
+    for verb, answer in verbs.items():
+        sentence = messages.sentence(answer.code, answer.params) if isinstance(answer, Refused) else "allowed"
+        say(command, f"  {messages.verb_word(verb)}: {sentence}")
+
+
+def summary(execution: Execution) -> dict[str, Any]:
+    """An execution as JSON values, without what may be large."""
+    error = execution.error
+    return {
+        "id": str(execution.pk),
+        "saga": execution.saga,
+        "revision": execution.revision,
+        "key": execution.key,
+        "status": execution.status,
+        "rollback_status": execution.rollback_status,
+        "stuck_reason": execution.stuck_reason,
+        "error": None if error is None else {"type": error.type, "message": error.message},
+        "version": execution.version,
+        "resume_count": execution.resume_count,
+        **{name: _moment(getattr(execution, name)) for name in ("due_at", "created_at", "started_at", "finished_at")},
+    }
+
+
+def _moment(at: Any) -> str | None:
+    return None if at is None else at.isoformat()
+
+
+def _why(execution: Execution) -> str:
+    error = execution.error
+    reason = messages.reason_word(execution.stuck_reason) if execution.stuck_reason else ""
+    return ": ".join(part for part in (reason, error.text[:LINE] if error else "") if part)
+
+
+def _line(execution: Execution) -> tuple[object, ...]:
+    created = execution.created_at.isoformat(" ", "seconds")
+    return (execution.pk, execution.saga, execution.key, execution.status, created, _why(execution))
+
+
+def _show_head(command: BaseCommand, execution: Execution) -> None:
+    rollback = messages.rollback_word(execution.rollback_status) if execution.rollback_status else ""
+    status = ", ".join(part for part in (messages.status_word(execution.status), rollback) if part)
+    say(
+        command,
+        f"{execution.saga} (revision {execution.revision}) {execution.pk}",
+        f"Status:  {status}",
+        f"Version: {execution.version}",
+        *([f"Key:     {execution.key}"] if execution.key is not None else []),
+        f"Created: {_moment(execution.created_at)}",
+        *([f"Due:     {_moment(execution.due_at)}"] if execution.due_at else []),
+        *([f"Ended:   {_moment(execution.finished_at)}"] if execution.finished_at else []),
+        *([f"Why:     {_why(execution)}"] if _why(execution) else []),
+        *([f"Cure:    {messages.cure(execution.stuck_reason)}"] if execution.stuck_reason else []),
+        f"Input:   {json.dumps(codec.plain(execution.input_text))}",
+        *([f"Output:  {json.dumps(codec.plain(execution.output_text))}"] if execution.output_text is not None else []),
+        "",
+    )
+
+
+def _step(step: StepRecord) -> dict[str, Any]:
+    errors = {"error": step.error, "compensation_error": step.compensation_error}
+    return {
+        "path": step.path,
+        "status": step.status,
+        "attempt": step.attempt,
+        "attempt_limit": step.attempt_limit,
+        "idempotency_key": step.idempotency_key,
+        "compensation_status": step.compensation_status,
+        "compensation_attempt": step.compensation_attempt,
+        **{name: None if error is None else error.text for name, error in errors.items()},
+    }
+
+
+def _step_line(step: StepRecord) -> tuple[object, ...]:
+    error = step.compensation_error or step.error
+    attempt = f"{step.attempt} of {step.attempt_limit}"
+    text = error.text[:LINE] if error else ""
+    compensation = messages.compensation_word(step.compensation_status)
+    return (step.path, messages.step_word(step.status), attempt, compensation, text)
+
+
+def _event(event: Event) -> dict[str, Any]:
+    at = _moment(event.at)
+    return {"at": at, "type": event.type, "actor": event.actor_name, "reason": event.reason, "data": event.data}
+
+
+def _event_line(event: Event) -> str:
+    who = f" by {event.actor_name}" if event.actor_name else ""
+    why = f": {event.reason}" if event.reason else ""
+    return f"  {event.at.isoformat(' ', 'seconds')}  {messages.event_word(event.type)}{who}{why}"

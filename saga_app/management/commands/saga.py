@@ -1,0 +1,87 @@
+"""`manage.py saga`: look at executions, use verbs on them, drive them here, and ask before a deploy.
+
+Exit code 0: done. 1: refused, or found something; the sentence is on standard error. 2: misspelt.
+With --json, standard output is one JSON value and nothing else.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from saga_app.core.errors import SagaError
+from saga_app.core.status import Status, StuckReason
+from saga_app.management import _saga_deploy, _saga_drive, _saga_read, _saga_verbs
+
+Run = Callable[[BaseCommand, dict[str, Any]], None]
+
+
+class Command(BaseCommand):
+    """One command with a subcommand for each thing to do."""
+
+    help = "Look at sagas' executions, and act on them."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the subcommands."""
+        words = parser.add_subparsers(title="subcommands", metavar="SUBCOMMAND", required=True)
+
+        def word(name: str, run: Run, text: str) -> ArgumentParser:
+            added = words.add_parser(name, help=text, description=text)
+            added.set_defaults(run=run)
+            added.add_argument("--json", action="store_true", help="print JSON, for a program to read")
+            return added
+
+        _reads(word)
+        _start(word("start", _saga_verbs.start, "Start a saga."))
+        _acts(word)
+        word("drain", _saga_drive.drain, "Drive whatever is due, in this process, until nothing is.")
+        word(
+            "predeploy",
+            _saga_deploy.predeploy,
+            "List the open executions that this code would get stuck, and exit with 1 when there are any.",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the subcommand; what is refused is told in a sentence, not in a traceback."""
+        run: Run = options["run"]
+        try:
+            run(self, options)
+        except SagaError as refused:
+            raise CommandError(_saga_read.printable(str(refused))) from refused
+
+
+def _reads(word: Callable[[str, Run, str], ArgumentParser]) -> None:
+    listing = word("executions", _saga_read.executions, "List executions, the newest first.")
+    listing.add_argument("--saga", metavar="NAME", help="only of this saga")
+    listing.add_argument("--status", choices=list(Status), help="only those that are")
+    listing.add_argument("--stuck-reason", choices=[reason for reason in StuckReason if reason], help="only stuck for")
+    listing.add_argument("--key", help="only the one started with this key")
+    listing.add_argument("--limit", type=int, default=50, metavar="N", help="at most so many (default: 50)")
+    show = word("show", _saga_read.show, "Show one execution: its steps, its history, and which verbs it allows.")
+    show.add_argument("id", help="the execution")
+
+
+def _start(parser: ArgumentParser) -> None:
+    parser.add_argument("saga", metavar="NAME", help="the saga; its highest revision is started")
+    given = parser.add_argument_group("input")
+    given.add_argument("values", nargs="*", metavar="name=value", help="one field of the input, as text")
+    given.add_argument("--input-json", metavar="OBJECT", help="the whole input as a JSON object; - reads it from stdin")
+    parser.add_argument("--key", help="names the execution: a second start with the same key and input finds it")
+    parser.add_argument("--actor", metavar="USERNAME", help="who starts it")
+
+
+def _acts(word: Callable[[str, Run, str], ArgumentParser]) -> None:
+    for name, text in (
+        ("resume", "Try again what stopped, with more attempts; or let a suspended execution go on."),
+        ("abandon", "Give up a stuck execution: what is still undone stays undone. Needs a reason."),
+        ("cancel", "Ask an execution to stop at its next boundary and undo what it did."),
+    ):
+        act = word(name, _saga_verbs.act, text)
+        act.set_defaults(verb=name)
+        act.add_argument("id", help="the execution")
+        act.add_argument("--reason", default="", help="why; kept in the history")
+        act.add_argument("--actor", metavar="USERNAME", help="who does it")
+        act.add_argument("--seen", type=int, metavar="VERSION", help="refuse if it has changed since this version")
