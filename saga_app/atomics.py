@@ -58,6 +58,11 @@ def call(drive: Drive, step: Step[..., Any], *, undoes: bool) -> None:
         drop_broken_connection(drive.claim.using)
 
 
+def _broken_by(swallowed: BaseException | None) -> TransactionBroken:
+    said = f": it went on after {type(swallowed).__name__}: {swallowed}" if swallowed else ""
+    return TransactionBroken(f"the body broke its transaction, so nothing of it was kept{said}")
+
+
 class _AtomicCall:
     """One atomic call: what to run, and what its commit has to say."""
 
@@ -161,8 +166,7 @@ class _AtomicCall:
         connection = connections[self.drive.claim.using]
         if connection.needs_rollback:
             cause = getattr(connection, "rollback_exc", None)
-            said = f": it went on after {type(cause).__name__}: {cause}" if cause else ""
-            raise TransactionBroken(f"the body broke its transaction, so nothing of it was kept{said}") from cause
+            raise _broken_by(cause) from cause
 
     def outcome_of(self, error: BaseException) -> Outcome:
         """The outcome of a transaction that rolled back: a failed attempt that did nothing."""
@@ -177,6 +181,9 @@ class _AtomicCall:
         record = self.start.known(self.step.name)
         attempt = record.compensation_attempt if self.direction is Direction.COMPENSATE else record.attempt
         policy = self.policy if retry else None
+        if isinstance(error, transaction.TransactionManagementError) and error.__cause__ is not None:
+            went_on, error = error, _broken_by(error.__cause__)  # its next query says only that there was an error
+            error.__cause__ = went_on
         return drive.caller.failed(self.step.name, self.direction, error, how, policy, attempt)
 
     @property
