@@ -76,7 +76,8 @@ CURE: Words = {
     ),
     "outcome_unknown": _(
         "Look in the system that the step calls, by the idempotency key shown with the step. Then say what you found: "
-        "skip (going forward) or resolve (going back). Resume tries again with the same key."
+        "skip (going forward) or resolve (going back). Resume tries again with the same key. So that it need not ask: "
+        "give the step a reconcile, name what does nothing in rejected_on=, or let its compensation take result=None."
     ),
     "worker_lost": _(
         "Worker after worker died on it. Look in their logs for the cause (memory, a crash in native code, a kill), "
