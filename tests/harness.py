@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -140,12 +140,7 @@ def work(n: int = 1, sagas: Sequence[Saga] | None = None, skip: bool = False) ->
         return
     if skip:
         clock.set(clock.now())
-    while True:
-        _until_idle(Crew(n, until_idle=True, sagas=sagas))
-        moment = _next_due() if skip else None
-        if moment is None:
-            return
-        clock.set(max(moment, clock.now()))
+    _until_idle(Crew(n, until_idle=True, sagas=sagas, skip=skip))
 
 
 def _until_idle(crew: Crew) -> None:
@@ -159,11 +154,6 @@ def _until_idle(crew: Crew) -> None:
             raise AssertionError(f"{why_not}:\n{log()[-8000:]}")
     finally:
         crew.stop()
-
-
-def _next_due() -> datetime | None:
-    waits = Execution.objects.using(alias()).filter(lease_holder__isnull=True, due_at__isnull=False)
-    return waits.order_by("due_at").values_list("due_at", flat=True).first()
 
 
 def run(saga: Saga, n: int = 1, **values: Any) -> Execution:
