@@ -60,13 +60,18 @@ def sleep(seconds: float) -> None:
         time.sleep(seconds)
 
 
+def asks_database(using: str) -> bool:
+    """Whether that database is asked for the moment; else it is this process's own, or the test clock's."""
+    return _source is None and connections[using].vendor == "postgresql"
+
+
 def database_now(using: str, plus: float = 0.0) -> Combinable:
     """The database's moment as an SQL expression, `plus` seconds from it.
 
     STATEMENT_TIMESTAMP, not NOW(): a transaction that waited for a lock must not judge a lease by when it began.
     SQLite lives on one machine, so that machine's clock is the database's.
     """
-    if _source or connections[using].vendor != "postgresql":
+    if not asks_database(using):
         return Value(now() + timedelta(seconds=plus), output_field=MomentField())
     moment = Func(function="STATEMENT_TIMESTAMP", output_field=MomentField())
     return moment + timedelta(seconds=plus) if plus else moment
@@ -110,11 +115,13 @@ class MomentField(DateTimeField):  # type: ignore[type-arg]
     """An instant, read back as aware UTC whatever USE_TZ says, so that no wall clock decides when work is due."""
 
     def from_db_value(
-        self, value: datetime | None, _expression: object, connection: BaseDatabaseWrapper
+        self, value: datetime | str | None, _expression: object, connection: BaseDatabaseWrapper
     ) -> datetime | None:
         """Make what the driver returned an aware UTC datetime."""
         if value is None:
             return None
+        if isinstance(value, str):  # SQLite, read without Django's own converters: its UTC text
+            value = datetime.fromisoformat(value)
         if value.tzinfo is None:  # USE_TZ is False: the backend returned the connection's wall clock
             value = value.replace(tzinfo=UTC if connection.vendor == "sqlite" else ZoneInfo(connection.timezone_name))
         return value.astimezone(UTC)

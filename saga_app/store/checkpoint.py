@@ -12,21 +12,20 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django.db import connections
-from django.db.models import Case, F, Value, When
 
 from saga_app import clock
-from saga_app.clock import MomentField
 from saga_app.conf import settings
 from saga_app.core.errors import LeaseLost
 from saga_app.core.snapshot import Snapshot
 from saga_app.models import Execution
-from saga_app.store import events, rows
+from saga_app.store import events, rows, sql
 from saga_app.store.claims import Claim
-from saga_app.store.returning import update_returning
+from saga_app.store.sql import ONE_MORE, Sql
 from saga_app.store.transactions import DatabaseFault, drop_broken_connection, durable, is_inside
 
 RETURNED = ("cancel_requested_at", "suspend_requested_at", "wakes", "updated_at")
 NOT_WRITTEN = {"due_at", "deaths"}  # while it is held, the one is the lease and the other counts claims
+LONGEST_LIMIT = 2**31 - 1  # milliseconds, 24.8 days: what PostgreSQL's settings hold
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds between two tries of a write that the database refuses
 
 T = TypeVar("T")
@@ -68,7 +67,7 @@ def write(claim: Claim, what: Write) -> Written:
     """Write inside a transaction of the caller's. Raises LeaseLost where the claim is somebody else's."""
     extended_at = clock.monotonic() if claim.worn and not what.releases else None
     changes = _columns(claim, what) | _lease(claim, what, extends=extended_at is not None)
-    found = update_returning(_fence(claim), changes, RETURNED)
+    found = sql.update(Execution, claim.using, changes, _fence(claim), RETURNED)
     if not found:
         raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
     returned = found[0]
@@ -88,14 +87,16 @@ def committed(claim: Claim) -> None:
     claim.writes += 1
 
 
-def _fence(claim: Claim) -> Any:
-    return claim.rows().filter(writes=claim.writes)
+def _fence(claim: Claim) -> dict[str, Any]:
+    mine = {"id": claim.execution_id, "epoch": claim.epoch}
+    return mine | {"lease_holder": claim.holder, "writes": claim.writes}
 
 
 def _columns(claim: Claim, what: Write) -> dict[str, Any]:
     changes = rows.execution_changes(what.before, what.after)
     changes = {name: value for name, value in changes.items() if name not in NOT_WRITTEN}
-    fence = {"writes": F("writes") + 1, "version": F("version") + 1, "updated_at": clock.database_now(claim.using)}
+    counts = {name: ONE_MORE[name] for name in ("writes", "version")}
+    fence = {**counts, "updated_at": sql.moment(claim.using)}
     return changes | fence | ({} if _counts(claim, what) else {"deaths": 0})
 
 
@@ -107,11 +108,12 @@ def _counts(claim: Claim, what: Write) -> bool:
 def _lease(claim: Claim, what: Write, *, extends: bool) -> dict[str, Any]:
     """What becomes of holder and due time. A release compares `wakes`: what arrived meanwhile makes it due now."""
     if not what.releases:
-        return {"due_at": clock.database_now(claim.using, plus=settings.LEASE)} if extends else {}
+        return {"due_at": sql.moment(claim.using, plus=settings.LEASE)} if extends else {}
     if what.after.due_at is None:
         return {"lease_holder": None, "due_at": None}
-    wanted = Value(what.after.due_at, MomentField())
-    due = Case(When(wakes=claim.seen, then=wanted), default=clock.database_now(claim.using), output_field=MomentField())
+    wanted = sql.prepared(Execution, claim.using, "due_at", what.after.due_at)
+    now = sql.moment(claim.using)
+    due = Sql(f"CASE WHEN wakes = %s THEN %s ELSE {now.text} END", (claim.seen, wanted, *now.params))
     return {"lease_holder": None, "due_at": due}
 
 
@@ -128,9 +130,9 @@ def _take_back(claim: Claim, what: Write) -> None:
     changed = rows.execution_changes(what.before, what.after).keys() - NOT_WRITTEN
     changes: dict[str, Any] = {name: getattr(what.outcome, name) for name in changed}
     if what.releases:
-        changes |= {"lease_holder": claim.holder, "due_at": clock.database_now(claim.using, plus=settings.LEASE)}
+        changes |= {"lease_holder": claim.holder, "due_at": sql.moment(claim.using, plus=settings.LEASE)}
     if changes:
-        Execution.objects.using(claim.using).filter(pk=claim.execution_id).update(**changes)
+        sql.update(Execution, claim.using, changes, {"id": claim.execution_id})
 
 
 def checkpoint(claim: Claim, what: Write) -> Written:
@@ -203,7 +205,12 @@ def has_landed(claim: Claim) -> bool:
 
 def still_ours(claim: Claim) -> None:
     """An unlocked look before an atomic body: raise LeaseLost where the claim has been taken over already."""
-    if not claim.rows().filter(writes=claim.writes).exists():
+    text = f"SELECT 1 FROM {sql.table(Execution)} WHERE id = %s AND epoch = %s AND lease_holder = %s"
+    params = [sql.prepared(Execution, claim.using, "id", claim.execution_id), claim.epoch, claim.holder]
+    with connections[claim.using].cursor() as cursor:
+        cursor.execute(text, params)
+        ours = cursor.fetchone()
+    if not ours:
         raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
 
 
@@ -213,7 +220,7 @@ def limit_transaction(using: str, seconds: float) -> None:
     if connection.vendor != "postgresql" or is_inside():  # a TestCase's transaction is not ours to limit
         return
     names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
-    milliseconds = str(max(1, int(seconds * 1000)))
+    milliseconds = str(min(max(1, int(seconds * 1000)), LONGEST_LIMIT))
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT " + ", ".join("set_config(%s, %s, true)" for _ in names),

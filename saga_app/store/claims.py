@@ -8,18 +8,17 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.models import F, QuerySet
-from django.db.models.expressions import RawSQL
+from django.db.models import QuerySet
 
 from saga_app import clock
 from saga_app.conf import settings
 from saga_app.core.snapshot import Snapshot
 from saga_app.models import Execution
-from saga_app.store import rows
-from saga_app.store.returning import update_returning
+from saga_app.store import rows, sql
+from saga_app.store.sql import ONE_MORE, Sql
 from saga_app.store.transactions import durable
 
-READ = (*rows.EXECUTION_FIELDS, "id", "input_text", "epoch", "writes", "wakes", "lease_holder", "updated_at")
+READ = (*rows.EXECUTION_FIELDS, "id", "input_text", "epoch", "writes", "wakes", "updated_at")
 
 
 @dataclass(slots=True)
@@ -120,45 +119,61 @@ def _facts(row: dict[str, Any], using: str, quiet_at: datetime | None = None) ->
 
 def _changes(using: str, holder: str) -> dict[str, Any]:
     return {
-        "epoch": F("epoch") + 1,
+        "epoch": ONE_MORE["epoch"],
         "lease_holder": holder,
-        "due_at": clock.database_now(using, plus=settings.LEASE),
-        "deaths": F("deaths") + 1,
-        "updated_at": clock.database_now(using),
+        "due_at": sql.moment(using, plus=settings.LEASE),
+        "deaths": ONE_MORE["deaths"],
+        "updated_at": sql.moment(using),
     }
-
-
-def _due(using: str, execution_id: UUID | None) -> QuerySet[Execution]:
-    due = Execution.objects.using(using).due()
-    return due.filter(pk=execution_id) if execution_id else due
 
 
 def is_due(using: str, execution_id: UUID | None = None) -> bool:
     """Whether anything is due, or that execution is: a plain look."""
-    return _due(using, execution_id).exists()
+    return bool(_most_urgent(using, execution_id))
+
+
+def _due(using: str, execution_id: UUID | None) -> tuple[str, list[Any]]:
+    """The most urgent due execution, as a SELECT and its parameters."""
+    now, one = sql.moment(using), " AND id = %s" if execution_id else ""
+    chosen = [sql.prepared(Execution, using, "id", execution_id)] if execution_id else []
+    text = (
+        "SELECT id, due_at, lease_holder FROM saga_app_execution "
+        f"WHERE due_at <= {now.text}{one} ORDER BY priority, due_at LIMIT 1"
+    )
+    return text, [*now.params, *chosen]
+
+
+def _most_urgent(using: str, execution_id: UUID | None) -> list[dict[str, Any]]:
+    text, params = _due(using, execution_id)
+    return sql.run(Execution, using, text, params, ("id", "due_at", "lease_holder"))
 
 
 def _take_sqlite(holder: str, using: str, execution_id: UUID | None) -> dict[str, Any] | None:
     """The caller's transaction holds the only write lock already."""
-    row = _due(using, execution_id).values("pk", "due_at", "lease_holder").first()
-    if row is None:
-        return None
-    mine = Execution.objects.using(using).filter(pk=row["pk"])
-    (taken,) = update_returning(mine, _changes(using, holder), READ)
-    return taken | {"was_due": row["due_at"], "was_held": row["lease_holder"] is not None}
+    for row in _most_urgent(using, execution_id):
+        (taken,) = sql.update(Execution, using, _changes(using, holder), {"id": row["id"]}, READ)
+        return taken | {"was_due": row["due_at"], "was_held": row["lease_holder"] is not None}
+    return None
 
 
 def _take_postgresql(holder: str, using: str, execution_id: UUID | None) -> dict[str, Any] | None:
     """One statement. MATERIALIZED, so that the row is chosen and locked once; SKIP LOCKED, so that nobody queues."""
-    due = _due(using, execution_id).select_for_update(skip_locked=True, no_key=True)
-    chosen = due.values("pk", "due_at", "lease_holder")[:1].query
-    sql, params = chosen.get_compiler(using).as_sql()
-    mine = Execution.objects.using(using).filter(pk__in=RawSQL("SELECT c.pk FROM c", ()))
-    was = ("(SELECT c.due_at FROM c)", "(SELECT c.lease_holder FROM c)")
-    cte = (f"WITH c AS MATERIALIZED ({sql}) ", params)
-    for row in update_returning(mine, _changes(using, holder), READ, cte=cte, also=was):
-        return row | {"was_due": row[was[0]], "was_held": row[was[1]] is not None}
+    due, params = _due(using, execution_id)
+    changes = _changes(using, holder)
+    assignments = ", ".join(f"{name} = {sql.placeholder(value)}" for name, value in changes.items())
+    text = (
+        f"WITH c AS MATERIALIZED ({due} FOR NO KEY UPDATE SKIP LOCKED) "
+        f"UPDATE saga_app_execution x SET {assignments} FROM c WHERE x.id = c.id "
+        f"RETURNING {sql.columns(Execution, READ, 'x')}, c.due_at, c.lease_holder"
+    )
+    for row in sql.run(Execution, using, text, [*params, *_values(changes)], READ, extra=2):
+        was_due, was_held = row.pop("extra")
+        return row | {"was_due": was_due, "was_held": was_held is not None}
     return None
+
+
+def _values(changes: dict[str, Any]) -> list[Any]:
+    return [each for value in changes.values() for each in (value.params if isinstance(value, Sql) else (value,))]
 
 
 def _quiet_at(row: dict[str, Any]) -> datetime | None:
@@ -177,7 +192,13 @@ def is_there(claim: Claim) -> bool:
 
 def look(claim: Claim) -> Snapshot:
     """The facts anew, `wakes` before them. Raises nothing where the claim is lost: the next write will say so."""
-    row = Execution.objects.using(claim.using).values(*READ).get(pk=claim.execution_id)
+    (row,) = sql.run(
+        Execution,
+        claim.using,
+        f"SELECT {sql.columns(Execution, READ)} FROM {sql.table(Execution)} WHERE id = %s",
+        [sql.prepared(Execution, claim.using, "id", claim.execution_id)],
+        READ,
+    )
     claim.seen = row["wakes"]
     return _facts(row, claim.using)
 

@@ -11,10 +11,10 @@ from uuid import UUID
 
 from django.db import transaction
 
-from saga_app import clock
 from saga_app.core.history import history
 from saga_app.core.snapshot import Snapshot
 from saga_app.models import Event
+from saga_app.store import sql
 from saga_app.telemetry import execution_changed
 
 logger = logging.getLogger("saga_app")
@@ -32,17 +32,18 @@ def append(
     request_id: str | None = None,
 ) -> None:
     """Append one line. The actor's name is copied, since it must outlive the actor."""
-    row = Event(
-        execution_id=execution_id,
-        at=at or clock.database_now(using),
-        type=kind,
-        actor=actor if actor is not None and actor.pk is not None else None,
-        actor_name="" if actor is None else str(actor.get_username())[:255],
-        reason=readable(reason),
-        data_text=json.dumps(data or {}),
-        request_id=request_id,
-    )
-    Event.objects.using(using).bulk_create([row])
+    known = actor is not None and actor.pk is not None
+    values = {
+        "execution": execution_id,
+        "at": at or sql.moment(using),
+        "type": kind,
+        "actor": actor.pk if known else None,
+        "actor_name": "" if actor is None else str(actor.get_username())[:255],
+        "reason": readable(reason),
+        "data_text": json.dumps(data or {}),
+        "request_id": request_id,
+    }
+    sql.insert(Event, using, values)
 
 
 def readable(text: str) -> str:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any
 from uuid import UUID
-
-from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from saga_app.core.snapshot import ELSEWHERE, Record, Snapshot
 from saga_app.core.status import check_move
 from saga_app.models import Execution, StepRecord
+from saga_app.store import sql
 
 NOT_COLUMNS = {"records", "quiet_at"}
 EXECUTION_FIELDS = tuple(f.name for f in fields(Snapshot) if f.name not in NOT_COLUMNS)
 RECORD_FIELDS = tuple(f.name for f in fields(Record) if f.name != "attempts")
 LARGE = ("arguments_text", "output_text")
+READ = (*(name for name in RECORD_FIELDS if name not in LARGE), "attempts_text")
 
 
 def snapshot(values: Mapping[str, Any], records: Iterable[Record]) -> Snapshot:
@@ -34,24 +35,30 @@ def columns_of(execution: Execution) -> dict[str, Any]:
 
 def load_records(execution_id: UUID, using: str) -> list[Record]:
     """The step records of an execution, in the order they started, without the texts that may be large."""
-    rows = (
-        StepRecord.objects.using(using)
-        .filter(execution_id=execution_id)
-        .defer(*LARGE)
-        .annotate(**{f"has_{name}": _has(name) for name in LARGE})
-        .order_by("seq")
+    found = sql.run(
+        StepRecord,
+        using,
+        _select(),
+        [sql.prepared(StepRecord, using, "execution", execution_id)],
+        READ,
+        extra=len(LARGE),
     )
-    return [_record(row) for row in rows]
+    return [_record(row) for row in found]
 
 
-def _has(name: str) -> ExpressionWrapper[Any]:
-    return ExpressionWrapper(Q(**{f"{name}__isnull": False}), output_field=BooleanField())
+@cache
+def _select() -> str:
+    there = ", ".join(f"{sql.columns(StepRecord, [name])} IS NOT NULL" for name in LARGE)
+    read = sql.columns(StepRecord, READ)
+    where = 'WHERE "execution_id" = %s ORDER BY "seq"'
+    return f"SELECT {read}, {there} FROM {sql.table(StepRecord)} {where}"
 
 
-def _record(row: StepRecord) -> Record:
-    values: dict[str, Any] = {name: getattr(row, name) for name in RECORD_FIELDS if name not in LARGE}
-    large: dict[str, Any] = {name: ELSEWHERE if getattr(row, f"has_{name}") else None for name in LARGE}
-    return Record(**values, **large, attempts=tuple(json.loads(row.attempts_text)))
+def _record(row: dict[str, Any]) -> Record:
+    there = zip(LARGE, row.pop("extra"), strict=True)
+    attempts = tuple(json.loads(row.pop("attempts_text")))
+    large: dict[str, Any] = {name: ELSEWHERE if has else None for name, has in there}
+    return Record(**row, **large, attempts=attempts)
 
 
 def execution_changes(before: Snapshot, after: Snapshot) -> dict[str, Any]:
@@ -77,9 +84,8 @@ def write_records(execution_id: UUID, before: Snapshot, after: Snapshot, using: 
 
 def _insert(execution_id: UUID, record: Record, using: str) -> Record:
     values = {name: getattr(record, name) for name in RECORD_FIELDS if name != "id"}
-    row = StepRecord(execution_id=execution_id, attempts_text=json.dumps(record.attempts), **values)
-    StepRecord.objects.using(using).bulk_create([row])
-    return record.but(id=row.pk)
+    others = {"execution": execution_id, "attempts_text": json.dumps(record.attempts), "progress_text": ""}
+    return record.but(id=sql.insert(StepRecord, using, values | others))
 
 
 def _update(known: Record, record: Record, using: str) -> None:
@@ -87,7 +93,7 @@ def _update(known: Record, record: Record, using: str) -> None:
     if record.attempts != known.attempts:
         changes["attempts_text"] = json.dumps(record.attempts)
     if changes:
-        StepRecord.objects.using(using).filter(pk=known.id or 0).update(**changes)
+        sql.update(StepRecord, using, changes, {"id": known.id})
 
 
 def _changed(before: object, after: object, names: Iterable[str]) -> dict[str, Any]:
