@@ -71,12 +71,12 @@ def write(claim: Claim, what: Write) -> Written:
     if not found:
         raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
     returned = found[0]
+    claim.answered(returned["updated_at"])  # at once: what is written after it may take long
     target = what.outcome if _stale(claim, what, returned) else what.after
     if target is not what.after:
         _take_back(claim, what)
     facts = rows.write_records(claim.execution_id, what.before, target, claim.using)
     events.append_history(claim.execution_id, what.before, facts, claim.using, returned["updated_at"])
-    claim.answered(returned["updated_at"])
     if extended_at is not None:
         claim.renewed(extended_at)
     return Written(facts.but(deaths=facts.deaths if _counts(claim, what) else 0), target is what.after)
