@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 
 from django.utils import timezone
 
@@ -37,6 +39,13 @@ BACKWARD = {
     "abandoned": ("undo given up", "bad"),
     "resolved": ("undone by hand", "undone"),
 }
+NOTES = {  # how an attempt ended that has no error of its own to show
+    "lost": "The worker died in the middle of it.",
+    "timed_out": "No answer in time.",
+    "happened": "Asked: it had happened.",
+    "not_happened": "Asked: it had not happened.",
+    "unknown": "Asked: not known yet.",
+}
 
 
 @dataclass(frozen=True)
@@ -50,10 +59,9 @@ class Stage:
     attempt: int = 0
     attempt_limit: int = 0
     due_at: datetime | None = None
-    error: str = ""
+    notes: tuple[str, ...] = ()
     undo: str = ""
     undo_attempt: int = 0
-    undo_error: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,8 +130,15 @@ def _stage(title: str, record: StepRecord) -> Stage:
         attempt=record.attempt,
         attempt_limit=record.attempt_limit,
         due_at=record.due_at if record.status == "waiting" else record.compensation_due_at,
-        error=record.error.text if record.error else "",
+        notes=tuple(_notes(record)),
         undo=undo,
         undo_attempt=record.compensation_attempt,
-        undo_error=record.compensation_error.text if record.compensation_error else "",
     )
+
+
+def _notes(record: StepRecord) -> Iterator[str]:
+    """What did not go straight; the same thing several times over is told once."""
+    texts = [NOTES.get(attempt["outcome"]) or attempt.get("error", "") for attempt in record.attempts]
+    for text, alike in groupby(filter(None, texts)):
+        times = len(list(alike))
+        yield f"{text} ({times} times)" if times > 1 else text

@@ -75,14 +75,15 @@ def mend(request: HttpRequest, number: str) -> HttpResponse:
 
 def _about(order: Order) -> dict[str, Any]:
     execution = orders.execution_of(order)
+    seen = progress(order, execution)
     return {
         "order": order,
         "lines": order.lines.select_related("product"),
-        "progress": progress(order, execution),
+        "progress": seen,
         "entries": books.entries_of(order),
         "operator_url": operator_url(execution) if execution else "",
         "what_follows": WHAT_FOLLOWS[Fault(order.fault)],
-        "can_be_mended": order.fault in faults.MENDABLE,
+        "can_be_mended": order.fault in faults.MENDABLE and not seen.is_over,
     }
 
 

@@ -46,26 +46,35 @@ def main(arguments: list[str]) -> int:
 
 
 def soak(database: str, orders: Path) -> int:
-    """One soak in a process of its own, since Django takes its settings once. Its folder is kept when it fails."""
+    """One soak in an empty folder, which is kept when it fails."""
     folder = Path(tempfile.mkdtemp(prefix=f"saga-soak-{database}-"))
-    with url(database, folder) as address:
-        command = [sys.executable, "manage.py", "soak", "--orders", str(orders), "--title", database]
-        environment = {**os.environ, **SETTINGS, "SHOP_DATA": str(folder), "DATABASE_URL": address}
-        code = run(command, environment)
-    if code:
-        sys.stderr.write(f"{database}: kept in {folder}\n")
-    else:
-        shutil.rmtree(folder)
+    code = 0
+    try:
+        code = soak_in(folder, database, orders)
+    finally:
+        if code:
+            sys.stderr.write(f"{database}: databases and logs are kept in {folder}\n")
+        else:
+            shutil.rmtree(folder)
     return code
 
 
+def soak_in(folder: Path, database: str, orders: Path) -> int:
+    """One soak, with all that it writes in that folder."""
+    with url(database, folder) as address:
+        command = [sys.executable, "manage.py", "soak", "--orders", str(orders), "--title", database]
+        environment = {**os.environ, **SETTINGS, "SHOP_DATA": str(folder), "DATABASE_URL": address}
+        return run(command, environment)
+
+
 def run(command: list[str], environment: dict[str, str]) -> int:
-    """Run it to its end; when we are interrupted, it is too, and gets the time to stop its cluster."""
+    """Run it to its end, in a process of its own; when we are interrupted, it may stop its cluster first."""
     with subprocess.Popen(command, cwd=ROOT, env=environment) as child:  # noqa: S603 - our own manage.py
         try:
             return child.wait()
         except KeyboardInterrupt:
             child.terminate()
+            child.wait()  # leaving the block would not: it takes an interrupted child to be ending by itself
             raise
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 
 from django.conf import settings
 from django.db.models import Count, Sum
@@ -36,6 +35,7 @@ class Line:
         self.reaper = Reaper()
         self.cluster = self._start_cluster()
         self.still_to_place = iter(orders)
+        self.to_cancel = {order.saga_key for order in orders if plan.is_cancelled(order.number)}
         self.razes = [int(share * len(orders)) for share in RAZE_AT]
         self.next_kill = time.monotonic() + KILL_EVERY
         self.last_sign = (-1, time.monotonic())
@@ -67,7 +67,8 @@ class Line:
             self.happened["orders placed"] += 1
 
     def _cancel(self) -> None:
-        for execution in _cancellable(order for order in self.orders if plan.is_cancelled(order.number)):
+        for execution in _begun(self.to_cancel):
+            self.to_cancel.discard(execution.key or "")
             try:
                 engine.cancel(execution, reason="the customer changed their mind")
                 self.happened["cancelled on the way"] += 1
@@ -115,8 +116,6 @@ def _ended(counts: Counter[str]) -> int:
     return sum(counts[status] for status in TERMINAL)
 
 
-def _cancellable(wanted: Iterator[Order]) -> list[Execution]:
-    """Those that have begun and have not been asked yet; whether it is too late is the verb's to say."""
-    begun = Execution.objects.filter(started_at__isnull=False, cancel_requested_at__isnull=True)
-    going = begun.filter(status__in=["running", "waiting"], unwinding_at__isnull=True)
-    return list(going.filter(key__in=[order.saga_key for order in wanted]))
+def _begun(keys: set[str]) -> list[Execution]:
+    """Those of them that are being worked on; whether it is too late to cancel is the verb's to say."""
+    return list(Execution.objects.filter(key__in=keys, status__in=["running", "waiting", "compensating"]))

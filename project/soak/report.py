@@ -27,7 +27,7 @@ def rows(line: Line, books: Books, seconds: float) -> Iterator[tuple[str, object
     yield from _tally(step.compensation for run in books.runs for step in run.steps if step.compensation)
     records = StepRecord.objects
     yield "steps tried more than once", records.filter(attempt__gt=1).count()
-    yield "unknown outcomes settled by asking", records.filter(reconciled=True).count()
+    yield "steps whose outcome was asked for", records.filter(attempts_text__contains='"reconcile"').count()
     yield "writes of executions", Execution.objects.aggregate(sum=Sum(F("writes")))["sum"]
     yield from _outside(books)
 

@@ -22,7 +22,7 @@ class Bar:
     def draw(self, done: int, counts: Mapping[str, int], note: str = "") -> None:
         """Show how many are done, and how many are in which state."""
         is_terminal = sys.stderr.isatty()
-        if not is_terminal and time.monotonic() - self.drawn < QUIET_EVERY:
+        if not is_terminal and done < self.total and time.monotonic() - self.drawn < QUIET_EVERY:
             return
         self.drawn = time.monotonic()
         filled = WIDTH * done // max(self.total, 1)

@@ -14,6 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
 from django.db import connections
+from django.urls import reverse
 
 from project import demo
 from project.processes import interrupt_once
@@ -21,9 +22,7 @@ from saga_app.models import Execution
 
 READY = """
   The shop       http://127.0.0.1:{port}/
-  The operators  http://127.0.0.1:{port}/admin/    login: {name}    password: {password}
-  The API        http://127.0.0.1:{port}/api/saga/
-"""
+  The operators  http://127.0.0.1:{port}/admin/    login: {name}    password: {password}"""
 
 
 class Command(BaseCommand):
@@ -54,6 +53,8 @@ class Command(BaseCommand):
         with demo.children(port) as family:
             demo.await_site(port, family)
             self.stdout.write(READY.format(port=port, name=demo.NAME, password=demo.PASSWORD))
+            if "rest_framework" in settings.INSTALLED_APPS:
+                self.stdout.write(f"  The API        http://127.0.0.1:{port}{reverse('saga_api:execution-list')}\n\n")
             self.stdout.write("Placing orders, one for every way an order can go …")
             demo.place_orders(family)
             states = Counter(Execution.objects.values_list("status", flat=True))

@@ -6,12 +6,13 @@ const PATIENCE = 10000; // the longest pause while the site does not answer
 
 function follow(element) {
   let pause = EVERY;
+  let shown = "";
 
   async function look() {
     if (!document.hidden) {
       try {
         const answer = await fetch(element.dataset.live, { cache: "no-cache", redirect: "error" });
-        if (answer.ok) show(element, await answer.text());
+        if (answer.ok) show(await answer.text());
         pause = answer.ok ? EVERY : Math.min(pause * 2, PATIENCE);
       } catch {
         pause = Math.min(pause * 2, PATIENCE); // the site is being restarted
@@ -20,15 +21,15 @@ function follow(element) {
     if (!element.querySelector("[data-live-over]")) setTimeout(look, pause);
   }
 
-  setTimeout(look, EVERY);
-}
+  function show(html) {
+    if (html === shown) return; // nothing is new: leave focus and selection alone
+    shown = html;
+    const focused = element.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    element.innerHTML = html;
+    if (focused) element.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+  }
 
-function show(element, html) {
-  if (html === element.dataset.shown) return; // nothing is new: leave focus and selection alone
-  element.dataset.shown = html;
-  const focused = element.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  element.innerHTML = html;
-  if (focused) element.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+  setTimeout(look, EVERY);
 }
 
 document.querySelectorAll("[data-live]").forEach(follow);
