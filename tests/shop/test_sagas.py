@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from project.shop import catalogue, faults, orders, payments, warehouse
 from project.shop.faults import Fault
@@ -107,3 +108,40 @@ def test_a_cancel_after_the_invoice_is_answered_by_a_credit_note(monkeypatch: py
     assert (execution.status, execution.rollback_status) == ("cancelled", "completed")
     assert CreditNote.objects.get().total == order.total
     assert audit(books.read()) == []
+
+
+def spoil_stock() -> None:
+    Product.objects.filter(sku="T-01").update(stock=61)
+
+
+def spoil_ledger() -> None:
+    payments.charge("card-of-nobody", Decimal("1.00"), idempotency_key="of nobody")
+
+
+def spoil_parcels() -> None:
+    warehouse.ship(999)
+
+
+def spoil_invoices() -> None:
+    Invoice.objects.update(total=Decimal("0.01"))
+
+
+def spoil_executions() -> None:
+    Execution.objects.update(status="running", due_at=timezone.now())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "checks"),
+    [
+        (spoil_stock, {"stock"}),
+        (spoil_ledger, {"charges", "sums"}),
+        (spoil_parcels, {"parcels"}),
+        (spoil_invoices, {"invoices", "sums"}),
+        (spoil_executions, {"executions"}),
+    ],
+)
+def test_the_audit_reads_the_real_books(spoil: Callable[[], None], checks: set[str]) -> None:
+    carried(order_of())
+    assert audit(books.read()) == []
+    spoil()
+    assert checks <= {difference.check for difference in audit(books.read())}
