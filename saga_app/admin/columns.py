@@ -33,9 +33,7 @@ class Columns:
         """Its key; its id where it has none."""
         if execution.key:
             return format_html('<bdi class="saga-key">{}</bdi>', execution.key)
-        return format_html(
-            '<bdi class="saga-key saga-note" title="{0}">…{1}</bdi>', execution.pk, str(execution.pk)[-12:]
-        )
+        return format_html('<bdi class="saga-key" title="{0}">…{1}</bdi>', execution.pk, str(execution.pk)[-12:])
 
     @display(description=gettext_lazy("step"))
     def step(self, execution: Execution) -> SafeString:

@@ -17,7 +17,7 @@ from saga_app.admin.cause import Cause, cause_of
 from saga_app.admin.steps import plan_of, rows, undone_of, with_values
 from saga_app.admin.values import MAX_VALUE, readable_lines, value
 from saga_app.core.failures import readable
-from saga_app.core.status import TERMINAL, CompensationStatus, Status
+from saga_app.core.status import TERMINAL, CompensationStatus, Status, StepStatus
 from saga_app.models import Event, Execution
 from saga_app.store.transactions import alias
 
@@ -65,7 +65,7 @@ def context(request: HttpRequest, execution: Any) -> dict[str, Any]:
     return {
         "status": messages.status_word(execution.status),
         "rollback": messages.rollback_word(execution.rollback_status),
-        "by_hand": _by_hand(execution),
+        "remark": _remark(execution),
         "cause": cause,
         "cause_page": _page_of(execution, cause),
         "late": list(execution.events.of("late_result")[:5]),
@@ -93,8 +93,11 @@ def _page_of(execution: Execution, cause: Cause) -> int:
     return execution.steps.filter(seq__lt=cause.record.seq).count() // STEPS + 1
 
 
-def _by_hand(execution: Execution) -> str:
-    """Every page that says "rolled back" says how much of it was done by hand."""
+def _remark(execution: Execution) -> str:
+    """What every page says beside "rolled back" and "completed": what was done by hand, what failed and was allowed."""
+    if execution.status == Status.COMPLETED:
+        count = execution.steps.filter(status=StepStatus.FAILED).count()
+        return messages.optional_failed(count) if count else ""
     if execution.unwinding_at is None:
         return ""
     count = execution.steps.filter(compensation_status=CompensationStatus.RESOLVED).count()

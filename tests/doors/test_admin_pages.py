@@ -67,7 +67,7 @@ SAYS = {
     "stuck unknown": ["Stuck: nobody knows whether a step had its effect.", "Look in the system that the step calls"],
     "stuck undecodable": ["Stuck: a stored value cannot be read back.", "Bring back what the value needs"],
     "stuck without definition": ["Stuck: no worker knows its saga.", "Deploy the code that defines this saga"],
-    "completed": ["Completed.", "Rerun…"],
+    "completed": ["Completed.", "1 optional step failed", "Rerun…"],
     "failed": ["Failed, rolled back.", "OSError: ship is down", "Nothing is left undone."],
     "undone by hand": ["rolled back, 1 step by hand", "resolved by hand", "paid back by hand"],
     "cancelled": ["Cancelled, rolled back.", "It went back because it was cancelled."],
