@@ -89,7 +89,8 @@ class Encoder:
 
     def _str(self, value: str, where: Where) -> Json:
         self._spend(len(value) + 2, where)
-        return self._leaf(value, where) if SPLIT_PAIR.search(value) else value
+        # Asked first, since a search looks at each of a million characters.
+        return self._leaf(value, where) if not value.isascii() and SPLIT_PAIR.search(value) else value
 
     def _leaf(self, value: Any, where: Where) -> Json:
         leaf = BY_TYPE[type(value)]
