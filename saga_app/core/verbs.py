@@ -15,6 +15,7 @@ from saga_app.core.outcomes import lost
 from saga_app.core.status import (
     OUTCOMES,
     SETTLED,
+    STOPPED,
     TERMINAL,
     CompensationStatus,
     RollbackStatus,
@@ -68,11 +69,13 @@ def eligibility(verb: str, x: Snapshot, *, held: bool = False) -> Eligibility:
         x: the facts.
         held: whether a worker drives it at this moment.
     """
-    code = _RULES[verb](x, held)
+    code = _RULES[verb](x)
+    if verb == "resume" and held and x.status not in STOPPED:
+        code = code or "not_waiting"  # its holder is past the wait already
     return Refused(code, {"status": str(x.status)}) if code else Allowed()
 
 
-def _resume(x: Snapshot, held: bool) -> str:  # noqa: FBT001 - one signature for all rules
+def _resume(x: Snapshot) -> str:
     if x.status in TERMINAL:
         return "terminal"
     if x.status in (Status.STUCK, Status.SUSPENDED):
@@ -80,26 +83,26 @@ def _resume(x: Snapshot, held: bool) -> str:  # noqa: FBT001 - one signature for
     waits = any(
         r.status == StepStatus.WAITING or r.compensation_status == CompensationStatus.WAITING for r in x.records
     )
-    return "" if waits and not held else "not_waiting"
+    return "" if waits else "not_waiting"
 
 
-def _stuck(x: Snapshot, _held: bool) -> str:  # noqa: FBT001
+def _stuck(x: Snapshot) -> str:
     return "terminal" if x.status in TERMINAL else "" if x.status == Status.STUCK else "not_stuck"
 
 
-def _unwind(x: Snapshot, held: bool) -> str:  # noqa: FBT001
-    return _stuck(x, held) or ("unwinding" if x.unwinding else "past_pivot" if x.pivoted_at else "")
+def _unwind(x: Snapshot) -> str:
+    return _stuck(x) or ("unwinding" if x.unwinding else "past_pivot" if x.pivoted_at else "")
 
 
-def _skip(x: Snapshot, held: bool) -> str:  # noqa: FBT001
-    return _stuck(x, held) or ("unwinding" if x.unwinding else "" if stopped_at(x) else "step_not_stuck")
+def _skip(x: Snapshot) -> str:
+    return _stuck(x) or ("unwinding" if x.unwinding else "" if stopped_at(x) else "step_not_stuck")
 
 
-def _resolve(x: Snapshot, held: bool) -> str:  # noqa: FBT001
-    return _stuck(x, held) or ("" if x.unwinding and stopped_at(x) else "nothing_to_resolve")
+def _resolve(x: Snapshot) -> str:
+    return _stuck(x) or ("" if x.unwinding and stopped_at(x) else "nothing_to_resolve")
 
 
-def _cancel(x: Snapshot, _held: bool) -> str:  # noqa: FBT001
+def _cancel(x: Snapshot) -> str:
     if x.status in TERMINAL:
         return "terminal"
     if x.pivoted_at:
@@ -107,7 +110,7 @@ def _cancel(x: Snapshot, _held: bool) -> str:  # noqa: FBT001
     return "unwinding" if x.unwinding else "cancel_requested" if x.cancel_requested_at else ""
 
 
-def _suspend(x: Snapshot, _held: bool) -> str:  # noqa: FBT001
+def _suspend(x: Snapshot) -> str:
     if x.status in TERMINAL:
         return "terminal"
     if x.status in (Status.STUCK, Status.SUSPENDED):
@@ -115,11 +118,11 @@ def _suspend(x: Snapshot, _held: bool) -> str:  # noqa: FBT001
     return "suspend_requested" if x.suspend_requested_at else ""
 
 
-def _rerun(x: Snapshot, _held: bool) -> str:  # noqa: FBT001
+def _rerun(x: Snapshot) -> str:
     return "" if x.status in TERMINAL else "not_terminal"
 
 
-_RULES: Mapping[str, Callable[[Snapshot, bool], str]] = {
+_RULES: Mapping[str, Callable[[Snapshot], str]] = {
     "resume": _resume,
     "abandon": _stuck,
     "unwind": _unwind,
