@@ -13,8 +13,8 @@ import asyncio
 import faulthandler
 import inspect
 import logging
+import os
 import signal
-import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, Self
 from asgiref.sync import async_to_sync
 from django.db import connections
 
-from saga_app import clock
 from saga_app.conf import settings
 from saga_app.core.errors import Interrupt, StepInterrupted, StepTimeout
 
@@ -41,6 +40,9 @@ AGAIN = 0.5  # seconds after which an alarm that was swallowed comes again
 PATIENCE = 4  # alarms in which a coroutine may end by itself before its waiting thread is interrupted
 LONGEST = 1e8  # seconds; about three years, and no overflow in any timer
 NEVER = float("inf")
+STDERR = 2  # the descriptor: whatever sys.stderr has been replaced with, or closed
+
+TICK = 0.02  # seconds; an alarm may seem to come so much too early
 
 _bounds: list[Bound] = []  # those of the main thread, the innermost last
 _lock = threading.Lock()  # no timer of a call that is over is armed again by another thread
@@ -82,11 +84,16 @@ def prolong(lease: float) -> None:
             _arm_hard_stop(min(_bounds[-1].seconds - _bounds[-1].elapsed(), lease))
 
 
+def _seconds() -> float:
+    """Seconds that never go back, as the system's own timers count them: a test clock does not hold those still."""
+    return os.times().elapsed
+
+
 def _arm_hard_stop(seconds: float) -> None:
     """Its timer is C code: it ends a process in which no Python runs any more."""
     if hard_stop:
         grace = max(seconds, 0) + settings.HARD_STOP_GRACE
-        faulthandler.dump_traceback_later(grace, exit=True, file=sys.__stderr__ or sys.stderr)
+        faulthandler.dump_traceback_later(grace, exit=True, file=STDERR)
 
 
 class Bound:
@@ -104,12 +111,11 @@ class Bound:
         self._strikes = 0
         self._struck: type[Interrupt] | None = None
         self._task: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None] | None = None
-        self._base = self._first = 0.0
-        self._alarms = 0
+        self._began = 0.0
 
     def __enter__(self) -> Self:
+        self._began = _seconds()
         if not self._main:
-            self._began = clock.monotonic()
             return self
         caller = inspect.currentframe()
         self._frame = caller.f_back if caller else None
@@ -118,7 +124,7 @@ class Bound:
         with _lock:
             _bounds.append(self)
             _arm_hard_stop(min(self.seconds, self._lease))
-            self._arm(min(self.seconds, self._outer_due or NEVER))
+            signal.setitimer(signal.ITIMER_REAL, min(self.seconds, self._outer_due or NEVER), AGAIN)
         self._over = False
         return self
 
@@ -141,23 +147,17 @@ class Bound:
             signal.setitimer(signal.ITIMER_REAL, max(self._outer_due - elapsed, 0.001), self._outer_interval)
 
     def elapsed(self) -> float:
-        """Seconds since it began, by the timer itself: no test clock stands still in here. The innermost only."""
-        left = signal.getitimer(signal.ITIMER_REAL)[0]
-        return self._base + self._first + AGAIN * self._alarms - left
+        """Seconds since it began."""
+        return _seconds() - self._began
 
     def hurry(self) -> None:
         """Let the alarm come now."""
-        self._arm(0.001, self.elapsed())
-
-    def _arm(self, delay: float, base: float = 0.0) -> None:
-        self._base, self._first, self._alarms = base, delay, 0
-        signal.setitimer(signal.ITIMER_REAL, delay, AGAIN)
+        signal.setitimer(signal.ITIMER_REAL, 0.001, AGAIN)
 
     def _on_alarm(self, number: int, frame: FrameType | None) -> None:
-        self._alarms += 1
         if self._over:
             return
-        elapsed = self._base + self._first + AGAIN * (self._alarms - 1)
+        elapsed = self.elapsed() + TICK
         if self._outer_due and elapsed >= self._outer_due and callable(self._outer_handler):
             self._outer_handler(number, frame)
         lost = any(bound.lost for bound in _bounds)
@@ -202,7 +202,7 @@ class Bound:
             self._task = None
 
     def _say_if_late(self) -> None:
-        late = clock.monotonic() - self._began - self.seconds
+        late = self.elapsed() - self.seconds
         if late > 0:
             logger.warning("A step ran %.1f s past its timeout; outside the main thread it is not interrupted.", late)
 

@@ -33,6 +33,7 @@ class SagaTickets:
     _desk: tuple[int, Desk] | None = None  # with the process it belongs to: a fork takes the attribute along
     _pause = 0.0
     _resume_at = 0.0
+    _unread = False
 
     def ping(self) -> bool:
         """The cluster begins: what its processes share has to be there before they are forked."""
@@ -53,7 +54,9 @@ class SagaTickets:
                 workers=stat.workers,
             )
         except Exception:
-            logger.exception("The cluster's own report could not be read.")
+            level = logging.DEBUG if self._unread else logging.ERROR
+            logger.log(level, "The cluster's own report could not be read: it cannot stop quickly.", exc_info=True)
+            self._unread = True
         return super().set_stat(key, value, timeout)  # type: ignore[misc]
 
     def dequeue(self) -> list[Message] | None:

@@ -6,40 +6,22 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.checks import CheckMessage, run_checks
 from django.core.checks.registry import registry as django_checks
 from django.core.management import call_command
 from django.db import connection, connections
 
-from saga_app import Context, DefinitionError, Saga, checks, clock, ref, step, testing
+from saga_app import checks, clock, testing
 from saga_app.store import workers
+from tests.doors.checking import found, only
 from tests.processes import ROOT
 from tests.settings import ENGINE
 
 sqlite_only = pytest.mark.skipif(ENGINE != "sqlite", reason="about SQLite")
 postgres_only = pytest.mark.skipif(ENGINE != "postgres", reason="about PostgreSQL")
-
-
-def found(**kwargs: Any) -> dict[str, list[CheckMessage]]:
-    """Our messages by id."""
-    by_id: dict[str, list[CheckMessage]] = {}
-    for message in run_checks(tags=[checks.TAG], **kwargs):
-        assert message.hint, f"{message.id} does not say how to cure it"
-        by_id.setdefault(str(message.id), []).append(message)
-    return by_id
-
-
-def only(code: str) -> CheckMessage:
-    """That message, and no other."""
-    messages = found()
-    assert list(messages) == [f"saga_app.{code}"], messages
-    (message,) = messages[f"saga_app.{code}"]
-    return message
 
 
 @pytest.fixture
@@ -237,84 +219,6 @@ class TestSettings:
             "EXIT_WHEN_WEDGED": True,
         }
         assert found() == {}
-
-
-class TestSagas:
-    """What is defined."""
-
-    def test_two_sagas_of_one_name_and_revision(self, monkeypatch) -> None:
-        from saga_app.core import registry
-
-        monkeypatch.setattr(registry._Current.shelf, "replaces", False)
-        Saga("twice", step(attempts=1)(one))
-        Saga("twice", step(attempts=1)(one))
-        message = only("E009")
-        assert "'twice'" in message.msg
-
-    def test_a_saga_that_cannot_run(self) -> None:
-        """Its input lacks what a step asks for: known once everything is imported."""
-        saga = Saga("broken", step(attempts=1)(takes), input=Nothing)
-        with pytest.raises(DefinitionError) as raised:
-            saga.start()
-        message = only("E010")
-        assert message.msg == str(raised.value)
-        assert __name__ in str(message.hint)
-
-    def test_an_atomic_step_on_another_database(self) -> None:
-        far = step(atomic=True, using="other")(one)
-        Saga("far", far)
-        assert "'other'" in only("E008").msg
-
-    def test_an_atomic_step_on_the_same_database(self) -> None:
-        Saga("near", step(atomic=True, using="default")(one), step(atomic=True)(two))
-        assert found() == {}
-
-    def test_a_retried_step_that_cannot_tell_that_it_is_retried(self) -> None:
-        blind = step()(one)
-        Saga("blind", blind)
-        Saga("blind-too", blind.named("again"))
-        message = only("W005")
-        assert "`one`" in message.msg
-        assert "up to 3 times" in message.msg
-        for cure in ("ctx.idempotency_key", "idempotent=True", "atomic=True", "attempts=1"):
-            assert cure in str(message.hint)
-
-    def test_every_cure_of_it(self) -> None:
-        Saga(
-            "cured",
-            step(attempts=1)(one),
-            step(idempotent=True)(two),
-            step(atomic=True)(three),
-            step()(asks),
-            step(name="told")(takes).bind(token=lambda ctx: ctx.idempotency_key),
-            step(name="given", attempts=1)(takes).bind(token=ref("input.order")),
-        )
-        assert found() == {}
-
-
-@dataclass
-class Nothing:
-    """An input without a field."""
-
-
-def one() -> None:
-    """A body."""
-
-
-def two() -> None:
-    """A body."""
-
-
-def three() -> None:
-    """A body."""
-
-
-def asks(ctx: Context) -> None:
-    """A body that asks for the context."""
-
-
-def takes(token: str) -> None:
-    """A body that is given a key."""
 
 
 @pytest.mark.django_db

@@ -19,6 +19,8 @@ from saga_app.models import Worker
 from tests.queue.clusters import await_end, is_alive, now, until
 from tests.queue.works import sagas
 from tests.queue.works.notes import await_note, notes
+from tests.settings import ENGINE
+from tests.site.models import Tag
 
 pytestmark = pytest.mark.acceptance
 
@@ -194,7 +196,20 @@ def test_the_workers_can_be_seen(cluster) -> None:
     assert Worker.objects.filter(wedged_at__isnull=False).count() == 0
 
 
-@pytest.mark.skipif("connection.vendor != 'postgresql'")
+@pytest.mark.skipif(ENGINE != "sqlite", reason="about SQLite")
+def test_writers_of_the_site_and_workers_wait_for_each_other(cluster) -> None:
+    """Case C08. One write lock for all: nobody fails because another holds it."""
+    running = cluster(workers=4)
+    executions = [sagas.slow.start(seconds=0.02) for _ in range(25)]
+    for number in range(150):
+        Tag.objects.create(name=f"tag {number}")
+        time.sleep(0.01)
+    assert set(await_end(*executions, cluster=running)) == {"completed"}
+    assert len(notes("walked")) == 75
+    assert "locked" not in running.log
+
+
+@pytest.mark.skipif(ENGINE != "postgres", reason="SQLite has no connections to cut")
 def test_cut_connections_are_replaced(cluster) -> None:
     """Case C10. The server was restarted, or failed over: the workers live on and go on."""
     running = cluster(workers=2)
