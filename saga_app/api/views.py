@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
 from django.http import Http404
 from django.urls import reverse
 from rest_framework import status
@@ -20,9 +22,14 @@ from saga_app.api.pagination import NewestFirst
 from saga_app.api.permissions import MayDo
 from saga_app.api.wire import ASCIIJSONRenderer, ProblemRenderer, StrictJSONParser
 from saga_app.core import registry
+from saga_app.core.errors import InputError, SagaError
+from saga_app.core.inputs import WHOLE
+from saga_app.core.saga import Saga
 from saga_app.models import Execution
 from saga_app.querysets import ExecutionQuerySet
 from saga_app.store import transactions
+
+logger = logging.getLogger("saga_app")
 
 UUID_LENGTH = 36
 
@@ -84,7 +91,7 @@ class ExecutionViewSet(GenericViewSet[Execution]):
         """
         asked = _checked(serializers.StartRequest, request)
         saga = registry.latest(asked["saga"])
-        execution = engine.start(saga, saga.convert(asked["input"]), key=asked["key"], actor=request.user)
+        execution = engine.start(saga, _converted(saga, asked["input"]), key=asked["key"], actor=_actor(request))
         code = status.HTTP_201_CREATED if execution.is_new else status.HTTP_200_OK
         return Response(serializers.Summary(execution).data, code, headers={"Location": _address(request, execution)})
 
@@ -104,7 +111,7 @@ class ExecutionViewSet(GenericViewSet[Execution]):
         self, verb: Callable[..., Execution], body: type[serializers.VerbRequest], request: Request, pk: str
     ) -> Response:
         asked: dict[str, Any] = _checked(body, request)
-        return Response(serializers.Summary(verb(_id(pk), actor=request.user, **asked)).data)
+        return Response(serializers.Summary(verb(_id(pk), actor=_actor(request), **asked)).data)
 
 
 def _checked(body: type[serializers.Closed], request: Request) -> dict[str, Any]:
@@ -112,6 +119,27 @@ def _checked(body: type[serializers.Closed], request: Request) -> dict[str, Any]
     checked = body(data=request.data)
     checked.is_valid(raise_exception=True)
     return checked.validated_data  # type: ignore[no-any-return]
+
+
+def _converted(saga: Saga[Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The input as the saga takes it. A form may break on JSON it never expected, and that is no fault of ours."""
+    try:
+        return saga.convert(given)
+    except SagaError:
+        raise
+    except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
+        logger.warning("The input of saga %r broke on what the API was given.", saga.name, exc_info=True)
+        raise InputError(saga.name, {WHOLE: f"cannot be read: {type(error).__name__}"}) from error
+
+
+def _actor(request: Request) -> Any:
+    """Who asks, as a user of the site's; by name alone where the site's authentication knows users without a row."""
+    user, model = request.user, get_user_model()
+    if isinstance(user, model):
+        return user
+    stranger = model(**{model.USERNAME_FIELD: user.get_username()})
+    stranger.pk = None
+    return stranger
 
 
 def _id(text: str) -> UUID:

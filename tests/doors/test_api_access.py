@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 from django.urls import reverse
+from rest_framework.test import APIClient
 
 from saga_app import testing
 from saga_app.models import Event, Execution
@@ -136,6 +137,28 @@ def test_basic_authentication_works_where_the_host_has_it(execution):
     word = base64.b64encode(b"ann:secret").decode()
     assert Client().get(ROOT, headers={"Authorization": f"Basic {word}"}).status_code == 200
     is_problem(Client().get(ROOT, headers={"Authorization": "Basic %%%"}), 403, "authentication_failed")
+
+
+class Machine:
+    """A user without a row: what token authentication without a database gives."""
+
+    pk = "m-1"
+    is_authenticated = is_active = True
+
+    def get_username(self) -> str:
+        return "billing"
+
+    def has_perm(self, _word: str) -> bool:
+        return True
+
+
+def test_a_user_without_a_row_is_in_the_history_by_name(execution):
+    by = APIClient()
+    by.force_authenticate(user=Machine())
+    body = {"version": execution.version, "reason": "because"}
+    assert by.post(one(execution, "resume"), body, format="json").status_code == 200
+    event = Event.objects.get(execution=execution, type="resume")
+    assert (event.actor, event.actor_name) == (None, "billing")
 
 
 def test_the_superuser_may(execution, django_user_model):
