@@ -76,8 +76,17 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 
-EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
-EMAIL_FILE_PATH = DATA_DIR / "mail"
+MAIL_DIR = DATA_DIR / "mail"
+if django.VERSION >= (6, 1):
+    MAILERS = {
+        "default": {
+            "BACKEND": "django.core.mail.backends.filebased.EmailBackend",
+            "OPTIONS": {"file_path": MAIL_DIR},
+        },
+    }
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    EMAIL_FILE_PATH = MAIL_DIR
 DEFAULT_FROM_EMAIL = "Kettle & Crate <shop@kettle.example>"
 
 # The queue: django-q2 asks our broker, and our broker asks the table.

@@ -78,8 +78,8 @@ def charges(*, card: str | None = None, key: str | None = None) -> list[Charge]:
     with outside.ledger() as books:
         rows = books.execute(
             "SELECT charges.*, COALESCE(refunds.cents, 0) AS refunded FROM charges LEFT JOIN refunds USING (key)"
-            " WHERE (?1 IS NULL OR card = ?1) AND (?2 IS NULL OR key = ?2) ORDER BY charges.id",
-            (card, key),
+            " WHERE (:card IS NULL OR card = :card) AND (:key IS NULL OR key = :key) ORDER BY charges.id",
+            {"card": card, "key": key},
         ).fetchall()
     return [Charge(row["id"], row["key"], row["card"], _amount(row["cents"]), _amount(row["refunded"])) for row in rows]
 

@@ -40,7 +40,7 @@ def _outside(books: Books) -> Iterator[tuple[str, object]]:
             yield "  asked again under the same key", asked - entries
     yield "invoices", sum(bill.total >= 0 for bill in books.bills)
     yield "  answered by a credit note", sum(bill.total < 0 for bill in books.bills)
-    mails = settings.EMAIL_FILE_PATH
+    mails = settings.MAIL_DIR
     yield "mails", sum(1 for _ in mails.iterdir()) if mails.exists() else 0
     yield "kept by the bank", sum(charge.amount - charge.refunded for charge in books.charges)
 

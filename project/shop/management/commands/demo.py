@@ -81,7 +81,7 @@ def _empty() -> None:
         return
     for file in settings.DATA_DIR.glob("*.sqlite3*"):
         file.unlink()
-    shutil.rmtree(settings.EMAIL_FILE_PATH, ignore_errors=True)
+    shutil.rmtree(settings.MAIL_DIR, ignore_errors=True)
 
 
 def _check_port(port: int) -> None:
