@@ -26,7 +26,7 @@ from saga_app.core.steps import Step
 from saga_app.store.claims import Claim
 from saga_app.store.texts import cancel_requested, report_progress
 from saga_app.store.transactions import DatabaseFault
-from saga_app.timeouts import LONGEST, Bound, bounded, clean_connections
+from saga_app.timeouts import LONGEST, NEVER, Bound, bounded, clean_connections
 from saga_app.values import Results, Values
 
 PROGRESS_EVERY = 1.0  # seconds between two writes of what a body reports
@@ -177,9 +177,9 @@ class Caller:
         with clean_connections(), self.bound(policy) as bound:
             return run(bound, function, arguments)
 
-    def bound(self, policy: Policy) -> Bound:
-        """The limits of one call: its timeout, and the lease."""
-        left = self.claim.lease_ends - clock.monotonic()
+    def bound(self, policy: Policy, *, locked: bool = False) -> Bound:
+        """The limits of one call: its timeout, and the lease, unless the call holds what every claim must lock."""
+        left = NEVER if locked else self.claim.lease_ends - clock.monotonic()
         return bounded(LONGEST if policy.timeout is None else policy.timeout, lease=left)
 
     def _given(self, step: Step[..., Any], record: Record, plan: CallPlan, direction: Direction) -> dict[str, Any]:
