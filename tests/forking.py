@@ -14,7 +14,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import connections
@@ -75,6 +76,26 @@ def elsewhere(call: Callable[[], Any]) -> Any:
         answer = pipe.read()
     os.waitpid(pid, 0)
     return _said(*pickle.loads(answer))  # noqa: S301 - from our own child
+
+
+@contextmanager
+def background(call: Callable[[], Any]) -> Iterator[int]:
+    """Call it again and again in another process; its number."""
+
+    def child() -> None:
+        parent = os.getppid()
+        while os.getppid() == parent:
+            call()
+
+    pid = fork(child)
+    try:
+        yield pid
+    finally:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            raise AssertionError(f"what ran in the background ended with {os.waitstatus_to_exitcode(status)}")
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 def race(*calls: Callable[[], Any]) -> list[Any]:

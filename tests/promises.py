@@ -13,7 +13,7 @@ from saga_app.store.transactions import alias
 from tests import ledger
 from tests.shared_clock import clock
 
-LATE = 0.05  # seconds: how far two clocks of one machine may differ
+LATE = 0.25  # seconds: how far two clocks of one machine may differ
 AFTER_THE_END = {"late_result", "rerun"}
 ENDS = {"completed", "failed", "cancelled"}
 

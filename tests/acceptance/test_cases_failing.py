@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection
-from pytest import raises
 
 from saga_app import Backoff, DefinitionError, GiveUp, Happened, NotHappened, Saga, step
 from saga_app.models import Execution
@@ -111,7 +111,7 @@ def test_c17_a_body_may_do_what_it_likes_to_transactions() -> None:
 def delays(x: Execution, name: str) -> list[float]:
     """Seconds between two calls of that body, by the clock of the test (a record keeps its last attempts only)."""
     moments = [one.at for one in ledger.begun("name = %s AND execution = %s", name, str(x.pk))]
-    return [round(later - earlier, 3) for earlier, later in zip(moments, moments[1:], strict=False)]
+    return [round(later - earlier, 3) for earlier, later in itertools.pairwise(moments)]
 
 
 def test_c29_waits_grow_to_their_limit_and_never_overflow() -> None:
@@ -162,12 +162,12 @@ def test_c29_each_direction_has_a_budget_of_its_own() -> None:
 @pytest.mark.parametrize("bad", [{"attempts": -1}, {"attempts": 0}, {"attempts": 1.5}, {"timeout": -1}])
 def test_c29_nonsense_is_refused_when_it_is_written(bad: Any) -> None:
     """Case C29. In a step."""
-    with raises(DefinitionError):
+    with pytest.raises(DefinitionError):
         do("a", **bad)
 
 
 @pytest.mark.parametrize("bad", [{"factor": float("nan")}, {"first": -5}, {"max": -1}])
 def test_c29_nonsense_in_a_backoff_too(bad: Any) -> None:
     """Case C29. In a backoff."""
-    with raises(DefinitionError):
+    with pytest.raises(DefinitionError):
         do("a", backoff=Backoff(**bad))

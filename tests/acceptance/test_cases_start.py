@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pytest
 from django.db import IntegrityError, transaction
-from pytest import raises
 
 from saga_app import KeyConflict, Saga
 from saga_app.models import Execution
@@ -72,7 +72,7 @@ def test_c23_one_key_is_one_execution() -> None:
     assert s.start(n=1, key="inv-7").pk == xs[0].pk  # after it ended, too
     assert Saga("s", do("b", takes="n"), revision=2).start(n=1, key="inv-7").pk == xs[0].pk  # over all revisions
     assert other.start(n=1, key="inv-7").is_new  # a key is one saga's
-    with raises(KeyConflict) as e:
+    with pytest.raises(KeyConflict) as e:
         s.start(n=2, key="inv-7")
     assert "n" in e.value.paths and "n" in str(e.value)
     for _ in range(2):
