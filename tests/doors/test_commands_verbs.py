@@ -42,6 +42,18 @@ class TestStart:
         assert said == f"Started buy as {execution.pk}.\n"
         assert execution.input == {"sku": "A=1", "quantity": 3, "total": Decimal("1.50")}
 
+    def test_options_may_stand_anywhere(self):
+        for words in (
+            ["--key", "1", "buy", "sku=A1", "quantity=3"],
+            ["buy", "--key", "2", "sku=A1", "quantity=3"],
+            ["buy", "sku=A1", "--key", "3", "quantity=3"],
+            ["buy", "sku=A1", "quantity=3", "--key=4"],
+        ):
+            saga("start", *words)
+        assert sorted(Execution.objects.values_list("key", flat=True)) == ["1", "2", "3", "4"]
+        assert {x.input["quantity"] for x in Execution.objects.all()} == {3}
+        misspelt("start", "buy", "sku=A1", "--kee", "5")
+
     def test_the_input_as_json(self, monkeypatch):
         said = saga_json("start", "s", "--input-json", '{"value": {"deep": [1, null]}}')
         assert (said["is_new"], said["status"]) == (True, "pending")

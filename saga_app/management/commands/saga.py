@@ -10,13 +10,24 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from saga_app.core.errors import SagaError
 from saga_app.core.status import Status, StuckReason
 from saga_app.management import _saga_deploy, _saga_drive, _saga_read, _saga_verbs
 
 Run = Callable[[BaseCommand, dict[str, Any]], None]
+
+
+class _AnyOrder(CommandParser):
+    """Takes `start buy --key k sku=A1` too: argparse reads a list of words only where it first may stand."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Hand the words that are left over to the list they belong to."""
+        options, rest = super().parse_known_args(args, namespace)
+        if hasattr(options, "values") and not any(word.startswith("-") for word in rest):
+            options.values, rest = [*options.values, *rest], []
+        return options, rest
 
 
 class Command(BaseCommand):
@@ -26,7 +37,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the subcommands."""
-        words = parser.add_subparsers(title="subcommands", metavar="SUBCOMMAND", required=True)
+        words = parser.add_subparsers(title="subcommands", metavar="SUBCOMMAND", required=True, parser_class=_AnyOrder)
 
         def word(name: str, run: Run, text: str) -> ArgumentParser:
             added = words.add_parser(name, help=text, description=text)
