@@ -5,6 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# The newest interpreter there is, on the path or among pyenv's: Django 6 wants Python 3.12.
+FOUND = $(foreach minor,14 13 12,$(shell command -v python3.$(minor) 2> /dev/null) $(wildcard $(HOME)/.pyenv/versions/3.$(minor).*/bin/python))
+NEWEST = $(firstword $(FOUND))
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all lint soak bench clean
 
@@ -17,8 +21,9 @@ demo: $(READY) ## the shop with its sagas, a worker and the admin, until Ctrl-C
 test: $(READY) ## all tests but the slow ones, on SQLite and on PostgreSQL
 	$(BIN)/python -m tests.run $(ARGS)
 
-test-all: $(READY) ## the slow ones too
+test-all: $(READY) ## the slow ones too, and everything again on the newest Python here and the newest Django
 	$(BIN)/python -m tests.run --all $(ARGS)
+	$(if $(NEWEST),$(MAKE) test PYTHON=$(NEWEST) VENV=.venv-newest,@echo "no Python 3.12 or newer here: not run on Django 6.1")
 
 lint: $(READY) ## formatting, lint, types and the floors of the house
 	$(BIN)/ruff format --check .
