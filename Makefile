@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 # The newest interpreter there is, on the path or among pyenv's: Django 6 wants Python 3.12.
-FOUND = $(foreach minor,14 13 12,$(shell command -v python3.$(minor) 2> /dev/null) $(wildcard $(HOME)/.pyenv/versions/3.$(minor).*/bin/python))
+FOUND = $(foreach minor,14 13 12,$(shell python3.$(minor) -c 'import sys; print(sys.executable)' 2> /dev/null) $(wildcard $(HOME)/.pyenv/versions/3.$(minor).*/bin/python))
 NEWEST = $(firstword $(FOUND))
 
 .DEFAULT_GOAL := help
