@@ -91,16 +91,21 @@ def _line(execution: Execution) -> str:
             return _("Stuck: %(reason)s.") % {"reason": messages.reason_word(execution.stuck_reason)}
         case Status.SUSPENDED:
             return _with_reason(_("Suspended by an operator."), execution.suspend_reason)
-        case Status.WAITING if execution.definition_missing_since:
-            return _("Waiting for a worker that knows saga “%(saga)s”, revision %(revision)d.") % {
-                "saga": readable(execution.saga),
-                "revision": execution.revision,
-            }
         case Status.FAILED | Status.CANCELLED:
             ended = {"status": messages.status_word(execution.status).capitalize()}
             rollback = messages.rollback_word(execution.rollback_status)
             return _("%(status)s, %(rollback)s.") % {**ended, "rollback": rollback}
+        case _ if _unknown(execution):
+            return _("Waiting for a worker that knows saga “%(saga)s”, revision %(revision)d.") % {
+                "saga": readable(execution.saga),
+                "revision": execution.revision,
+            }
     return _("%(status)s.") % {"status": messages.status_word(execution.status).capitalize()}
+
+
+def _unknown(execution: Execution) -> bool:
+    """It is due, and the workers that came by did not know its saga."""
+    return execution.due_at is not None and execution.definition_missing_since is not None
 
 
 def _first(execution: Execution) -> str:
@@ -109,7 +114,7 @@ def _first(execution: Execution) -> str:
         return _with_reason(_("It went back because it was cancelled."), execution.cancel_reason)
     if execution.unwind_cause == UnwindCause.FAILURE:
         return _("It went back because a step failed.")
-    if execution.cancel_requested_at and execution.status not in (Status.COMPLETED, Status.FAILED):
+    if execution.cancel_requested_at and execution.finished_at is None:
         return _with_reason(_("A cancel was accepted and is honoured at the next boundary."), execution.cancel_reason)
     return ""
 
@@ -121,7 +126,7 @@ def _with_reason(text: str, reason: str) -> str:
 def _cure(execution: Execution) -> str:
     if execution.status == Status.SUSPENDED:
         return _("Resume lets it go on where it paused.")
-    if execution.definition_missing_since and execution.status != Status.STUCK:
+    if _unknown(execution):
         return messages.cure("definition_missing")
     return messages.cure(execution.stuck_reason)
 

@@ -263,6 +263,16 @@ def test_a_late_result_is_told(root: Client) -> None:
     assert "after its worker had lost the execution" in text_of(root.get(run_page(execution)))
 
 
+def test_what_no_worker_knows_says_so_before_it_is_stuck(root: Client) -> None:
+    execution = every_state.make("pending")
+    with registry.isolate():
+        testing.drain()
+        page = text_of(root.get(run_page(execution)))
+    assert "Waiting for a worker that knows saga “order”, revision 1." in page
+    assert "Deploy the code that defines this saga" in page
+    assert "This process knows no such saga and revision" in page  # instead of a plan
+
+
 def test_what_nobody_takes_up_asks_for_a_worker(root: Client) -> None:
     execution = every_state.make("pending")
     Execution.objects.filter(pk=execution.pk).update(due_at=clock.now() - timedelta(minutes=10))
