@@ -60,12 +60,13 @@ def decide_unknown(snapshot: Snapshot, now: datetime, grace: float) -> Decision:
         grace: seconds for which another worker may know it.
 
     Returns:
-        Park, for 30 seconds first, each time twice as long, 5 minutes at most; after the grace, Stick.
+        Park, for 30 seconds first, each time twice as long, 5 minutes at most and not beyond the grace; then Stick.
     """
     waited = (now - (snapshot.definition_missing_since or now)).total_seconds()
     if waited >= grace:
         return Stick(StuckReason.DEFINITION_MISSING)
-    return Park(now + timedelta(seconds=min(max(waited, SHORTEST_WAIT), LONGEST_WAIT)))
+    doubled = waited + SHORTEST_WAIT  # each wait is as long as all before it and the first: 30, 60, 120, …
+    return Park(now + timedelta(seconds=min(doubled, LONGEST_WAIT, grace - waited)))
 
 
 def _open_path(x: Snapshot) -> str:
