@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from saga_app.core.errors import GiveUp, Interrupt, Rejected, RetryLater
 from saga_app.core.failures import ErrorInfo
+from saga_app.core.seconds import LONGEST
 from saga_app.core.status import CompensationStatus, StepStatus
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ def classify(policy: Policy, error: BaseException) -> tuple[How, bool]:
 
 def delay_of(policy: Policy, error: BaseException, attempt: int, dice: float) -> float:
     """Seconds to wait after that attempt (the first is 1): what RetryLater says, else the policy's backoff."""
-    return max(0.0, error.delay) if isinstance(error, RetryLater) else policy.backoff.delay(attempt, dice)
+    if not isinstance(error, RetryLater):
+        return policy.backoff.delay(attempt, dice)
+    return max(0.0, min(error.delay, LONGEST))  # a body may say anything; NaN is no wait
 
 
 def settle(snapshot: Snapshot, outcome: Outcome, *, asks: bool = False) -> Snapshot:
