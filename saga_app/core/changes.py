@@ -183,7 +183,7 @@ def release(x: Snapshot, decision: Release, now: datetime) -> Snapshot:
         case Stick(reason, path):
             return stick(x, reason, path)
         case Finish(status):
-            return finish(x, status, now)
+            return finish(_failed_there(x), status, now)
 
 
 def stick(x: Snapshot, reason: StuckReason, path: str) -> Snapshot:
@@ -203,6 +203,13 @@ def _halted_because(x: Snapshot, path: str) -> Snapshot:
         return x.but(failing_path=path)
     info = ErrorInfo.from_json(record.compensation_error_text)
     return x.but(failing_path=path, cause=fingerprint(x.saga, path, Direction.COMPENSATE, info))
+
+
+def _failed_there(x: Snapshot) -> Snapshot:
+    """Name again the step whose failure began the unwind, where a compensation has stopped it meanwhile."""
+    failed = (r for r in reversed(x.records) if r.status == StepStatus.FAILED and r.error_text == x.error_text)
+    record = next(failed, None) if x.unwinding and x.error_text is not None else None
+    return x.but(failing_path=record.path if record else "") if x.unwinding else x
 
 
 def finish(x: Snapshot, status: Status, now: datetime) -> Snapshot:
