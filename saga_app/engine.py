@@ -55,6 +55,7 @@ __all__ = [
 ]
 
 _LONGEST_KEY = 255
+_FARTHEST_PRIORITY = 32767  # what the column holds
 
 
 def start(
@@ -91,7 +92,7 @@ def start(
     """
     saga = registry.latest(saga) if isinstance(saga, str) else saga
     saga.seal()
-    _check_key(saga, key)
+    _check_options(saga, key=key, priority=priority, due=due)
     text = codec.encode(saga.accept(input, values))
     found, is_new = births.insert(saga, text, key=key, priority=priority, due=due, actor=actor)
     if not is_new and not codec.same(found.input_text, text):
@@ -100,14 +101,28 @@ def start(
     return found
 
 
-def _check_key(saga: Saga[Any], key: object) -> None:
+def _check_options(saga: Saga[Any], *, key: object, priority: object = 0, due: object = None) -> None:
+    """Refuse what the table would: an error of the database would break the caller's transaction."""
+    told = {"key": _problem_of_key(key), "priority": _problem_of_priority(priority), "due": _problem_of_due(due)}
+    if problems := {name: problem for name, problem in told.items() if problem}:
+        raise InputError(saga.name, problems)
+
+
+def _problem_of_priority(priority: object) -> str:
+    if not isinstance(priority, int) or isinstance(priority, bool):
+        return f"must be a whole number, is {type(priority).__name__}"
+    return "" if abs(priority) <= _FARTHEST_PRIORITY else f"must be from -{_FARTHEST_PRIORITY} to {_FARTHEST_PRIORITY}"
+
+
+def _problem_of_due(due: object) -> str:
+    if due is None or (isinstance(due, datetime) and due.tzinfo is not None):
+        return ""
+    return "must be an aware datetime, as in datetime(2026, 5, 1, 12, tzinfo=UTC)"
+
+
+def _problem_of_key(key: object) -> str:
     if key is None:
-        return
-    if problem := _problem_of(key):
-        raise InputError(saga.name, {"key": problem})
-
-
-def _problem_of(key: object) -> str:
+        return ""
     if not isinstance(key, str):
         return f"must be a text, is {type(key).__name__}"
     if not key:
@@ -227,7 +242,7 @@ def rerun(execution: Target, *, actor: Any = None, reason: str = "", key: str | 
     row = acting.found(execution)
     saga = registry.latest(row.saga)
     saga.seal()
-    _check_key(saga, key)
+    _check_options(saga, key=key)
     data = {"rerun_of": str(row.pk)}
     with transaction.atomic(using=alias()):
         acting.check(changes.lock(row.pk, alias()), Request("rerun", actor, reason))
