@@ -86,7 +86,8 @@ def test_c31_a_model_instance_is_a_reference() -> None:
 def unsupported() -> list[Any]:
     loop: list[Any] = []
     loop.append(loop)
-    values = [float("nan"), float("-inf"), lambda: 1, TemporaryFile(), Lock(), object(), (i for i in []), loop]
+    file = TemporaryFile()  # noqa: SIM115 - it is to be open
+    values = [float("nan"), float("-inf"), lambda: 1, file, Lock(), object(), (i for i in []), loop]
     return [*values, gettext_lazy("Hello")]
 
 
