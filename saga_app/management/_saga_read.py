@@ -10,11 +10,13 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from saga_app import codec, engine, messages
+from saga_app.core.status import Status
 from saga_app.core.verbs import Refused
 from saga_app.models import Event, Execution, StepRecord
 from saga_app.store import transactions
 
 LINE = 100  # characters of an error in a table
+GOING_WELL = frozenset(Status) - {Status.STUCK, Status.COMPENSATING, Status.FAILED, Status.CANCELLED}
 
 
 def printable(text: object) -> str:
@@ -77,12 +79,14 @@ def executions(command: BaseCommand, options: dict[str, Any]) -> None:
 def show(command: BaseCommand, options: dict[str, Any]) -> None:
     """Show one execution."""
     execution = find(options["id"])
-    steps, events = list(execution.steps.all()), list(execution.events.all())
+    steps, events = list(execution.steps.light()), list(execution.events.all())
+    undone = [] if execution.status in GOING_WELL else [step.path for step in execution.steps.undone().light()]
     verbs = engine.eligibility(execution)
     if options["json"]:
         value = summary(execution) | {
             "input": codec.plain(execution.input_text),
             "output": None if execution.output_text is None else codec.plain(execution.output_text),
+            "still_undone": undone,
             "steps": [_step(step) for step in steps],
             "events": [_event(event) for event in events],
             "verbs": {verb: answer.code if isinstance(answer, Refused) else None for verb, answer in verbs.items()},
@@ -90,6 +94,8 @@ def show(command: BaseCommand, options: dict[str, Any]) -> None:
         say_json(command, value)
         return
     _show_head(command, execution)
+    if undone:
+        say(command, f"Still undone: {', '.join(undone)}", "")
     head = ("STEP", "STATUS", "ATTEMPT", "COMPENSATION", "ERROR")
     table(command, head, [_step_line(step) for step in steps])
     say(command, "", "History:", *(_event_line(event) for event in events), "", "Verbs:")

@@ -122,6 +122,13 @@ class TestShow:
         assert said["verbs"]["resume"] is None
         assert said["verbs"]["rerun"] == "not_terminal"
 
+    def test_what_still_stands_in_the_world(self):
+        stuck, fine = http.stuck(), http.completed()
+        assert "Still undone: take" in saga("show", stuck.pk)
+        assert saga_json("show", stuck.pk)["still_undone"] == ["take"]
+        assert "Still undone" not in saga("show", fine.pk)
+        assert "Still undone" not in saga("show", http.cancelled().pk)
+
     @pytest.mark.parametrize("status", IN)
     def test_every_status_can_be_shown(self, status):
         execution = IN[status]()
