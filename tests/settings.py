@@ -109,3 +109,4 @@ SAGA = json.loads(os.environ.get("SAGA_TEST_SAGA", "{}"))
 # The demo shop is on the test site too; its tests give each test a ledger of its own.
 OUTSIDE_LEDGER = SCRATCH / "shop.sqlite3"
 OUTSIDE_LATENCY = 0.0
+MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}  # Django 6.1 has no default

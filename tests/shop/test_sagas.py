@@ -7,6 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.core import mail
 from django.utils import timezone
 
 from project.shop import catalogue, faults, orders, payments, warehouse
@@ -64,11 +65,13 @@ def test_an_order_ends_as_its_fault_says(fault: Fault, status: str, rollback: st
 
 def test_a_completed_order_is_in_every_book() -> None:
     order = order_of(pieces=2)
-    carried(order)
+    execution = carried(order)
+    assert [step.error for step in execution.steps.all() if step.status != "completed"] == []
     assert [(c.amount, c.refunded) for c in payments.charges(card=order.card)] == [(order.total, Decimal(0))]
     assert Invoice.objects.get(order=order).total == order.total
     assert len(warehouse.parcels(order.pk)) == 1
     assert Product.objects.get(sku="T-01").stock == 58
+    assert [message.subject for message in mail.outbox] == [f"Thank you for order {order.number}"]
 
 
 def test_out_of_stock_fails_with_nothing_to_undo() -> None:
