@@ -21,7 +21,9 @@ class Event(models.Model):
     execution = models.ForeignKey(Execution, models.CASCADE, related_name="events")
     at = MomentField()
     type = models.CharField(max_length=40)
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    actor = models.ForeignKey(  # no constraint: a router may keep the users in another database
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, db_constraint=False, related_name="+"
+    )
     actor_name = models.CharField(max_length=255, blank=True, default="")
     reason = models.TextField(blank=True, default="")
     data_text = models.TextField(db_column="data", default="{}")
