@@ -13,10 +13,11 @@ from saga_app.clock import MomentField
 from saga_app.core.failures import ErrorInfo
 from saga_app.core.status import RollbackStatus, Status, StuckReason, UnwindCause
 from saga_app.models.readonly import refuse_write
+from saga_app.models.words import words
 from saga_app.querysets import ExecutionQuerySet
 
-STOPPED = [Status.SUSPENDED, Status.STUCK, Status.COMPLETED, Status.FAILED, Status.CANCELLED]
-TERMINAL = [Status.COMPLETED, Status.FAILED, Status.CANCELLED]
+TERMINAL = ["completed", "failed", "cancelled"]
+STOPPED = ["suspended", "stuck", *TERMINAL]
 
 
 class Execution(models.Model):
@@ -79,13 +80,13 @@ class Execution(models.Model):
             ("rerun_execution", "Can run a saga again"),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["saga", "key"], condition=Q(key__isnull=False), name="saga_execution_key"),
-            models.CheckConstraint(condition=Q(status__in=list(Status)), name="saga_execution_status"),
+            models.UniqueConstraint(fields=["key", "saga"], condition=Q(key__isnull=False), name="saga_execution_key"),
+            models.CheckConstraint(condition=Q(status__in=words(Status)), name="saga_execution_status"),
             models.CheckConstraint(
-                condition=Q(rollback_status__in=list(RollbackStatus)), name="saga_execution_rollback"
+                condition=Q(rollback_status__in=words(RollbackStatus)), name="saga_execution_rollback"
             ),
-            models.CheckConstraint(condition=Q(stuck_reason__in=list(StuckReason)), name="saga_execution_reason"),
-            models.CheckConstraint(condition=Q(unwind_cause__in=list(UnwindCause)), name="saga_execution_cause"),
+            models.CheckConstraint(condition=Q(stuck_reason__in=words(StuckReason)), name="saga_execution_reason"),
+            models.CheckConstraint(condition=Q(unwind_cause__in=words(UnwindCause)), name="saga_execution_cause"),
             models.CheckConstraint(
                 condition=~Q(status__in=STOPPED) | Q(due_at__isnull=True, lease_holder__isnull=True),
                 name="saga_execution_stopped_not_due",

@@ -15,6 +15,7 @@ from saga_app.core.failures import ErrorInfo
 from saga_app.core.status import CompensationStatus, StepStatus
 from saga_app.models.execution import Execution
 from saga_app.models.readonly import refuse_write
+from saga_app.models.words import words
 from saga_app.querysets import StepRecordQuerySet
 
 
@@ -61,9 +62,9 @@ class StepRecord(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["execution", "seq"], name="saga_step_seq"),
             models.UniqueConstraint(fields=["execution", "path"], name="saga_step_path"),
-            models.CheckConstraint(condition=Q(status__in=list(StepStatus)), name="saga_step_status"),
+            models.CheckConstraint(condition=Q(status__in=words(StepStatus)), name="saga_step_status"),
             models.CheckConstraint(
-                condition=Q(compensation_status__in=list(CompensationStatus)), name="saga_step_compensation"
+                condition=Q(compensation_status__in=words(CompensationStatus)), name="saga_step_compensation"
             ),
         ]
 
