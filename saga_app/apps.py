@@ -11,6 +11,7 @@ from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
 
 VERBS = ("resume", "abandon", "cancel", "suspend", "unwind", "skip", "resolve", "rerun", "wait")
+TWINS = {"wait": "await_end"}  # `await` is Python's own word
 
 
 class SagaAppConfig(AppConfig):
@@ -40,7 +41,7 @@ def bind_verbs() -> None:
     for verb in VERBS:
         function = getattr(engine, verb)
         setattr(Execution, verb, function)
-        setattr(Execution, f"a{verb}", _twin(function))
+        setattr(Execution, TWINS.get(verb, f"a{verb}"), _twin(function))
 
 
 def _twin(function: Callable[..., Any]) -> Callable[..., Any]:
