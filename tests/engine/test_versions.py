@@ -1,4 +1,4 @@
-"""Code that changes under running executions: missing revisions, changed definitions, vanished handlers (design §11)."""
+"""Code that changes under running executions: revisions missing, shapes changed, handlers vanished (design §11)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,24 @@ import pytest
 from saga_app import Saga, engine, testing
 from saga_app.models import Execution
 from tests.engine.drives import DATABASES, drive
-from tests.harness import DONE, OK, UNWOUND, calls, do, end, fail, halted, held, now, ok, order, outcomes, rec, told, why
+from tests.harness import (
+    DONE,
+    OK,
+    UNWOUND,
+    calls,
+    do,
+    end,
+    fail,
+    halted,
+    held,
+    now,
+    ok,
+    order,
+    outcomes,
+    rec,
+    told,
+    why,
+)
 from tests.shared_clock import clock
 
 pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pytest.mark.usefixtures("case")]
@@ -38,8 +55,10 @@ def waits_until_stuck(x: Execution) -> list[float]:
 
 
 def test_an_unknown_saga_is_put_back_and_then_stuck() -> None:
-    """Design §7.8. Hazards R20, B91, B207. 30 s, doubled, within the grace; then an operator sees why. Nothing is
-    called and no attempt is used; once the definition is back, resume goes on."""
+    """Design §7.8. Hazard R20, Hazard B91, Hazard B207. 30 s, doubled, within the grace; then an operator sees why.
+
+    Nothing is called and no attempt is used; once the definition is back, resume goes on.
+    """
     clock.set(clock.now())
     x = Saga("s", do("a"), do("b")).start()
     assert waits_until_stuck(x) == [30, 60, 120, 240, 150]
@@ -105,8 +124,7 @@ def test_missing_and_not_wanted_any_more(verb: str) -> None:
 
 
 def test_revisions_live_side_by_side() -> None:
-    """Hazards A129, B177, B206. What was started under one revision is driven by it, whatever came after; a name means
-    the highest."""
+    """Hazard A129, Hazard B177, Hazard B206. Each keeps the revision it was started under; a name means the last."""
     one = Saga("s", do("a", comp=OK), do("b", fail(OSError)))
     x = one.start()
     Saga("s", do("z"), revision=2)
@@ -156,8 +174,10 @@ def test_a_changed_definition_that_fits_goes_on(changed: Callable[[], list[Any]]
     ids=["removed", "inserted", "swapped", "renamed", "cut"],
 )
 def test_a_changed_definition_that_does_not_fit_stops(changed: Callable[[], list[Any]]) -> None:
-    """Design §11. Hazards A129, A131, B208. What ran is not what is written: stuck, and nothing is called; with the
-    code it ran with, it goes on. A row that never stored a fingerprint is judged by what ran as well."""
+    """Hazard A129, Hazard A131, Hazard B208. What ran is not what is written: stuck, and nothing is called.
+
+    A row that never stored a fingerprint is judged by what ran as well. With the code it ran with, it goes on.
+    """
     x = stopped_after_two()
     Execution.objects.filter(pk=x.pk).update(fingerprint="")
     with testing.isolate_sagas():
@@ -182,8 +202,7 @@ def unwinding(*, second: Any = None) -> tuple[Saga[Any], Execution]:
 
 @pytest.mark.parametrize("gone", ["the step", "the handler"])
 def test_a_vanished_handler_halts_the_unwind(gone: str) -> None:
-    """Design §9.4. Hazards A70, A71. A step that owes and whose handler no code has any more is neither dropped nor
-    walked past, whether or not the unwind had come to it: what started earlier keeps no outcome."""
+    """Design §9.4. Hazard A70, Hazard A71. What owes and has no handler any more is neither dropped nor walked past."""
     _, x = unwinding()
     with testing.isolate_sagas():
         Saga("s", do("a", comp=OK), do("b" if gone == "the handler" else "renamed"), do("c", comp=OK), do("d"))
@@ -197,8 +216,7 @@ def test_a_vanished_handler_halts_the_unwind(gone: str) -> None:
 
 
 def test_a_vanished_handler_is_resolved_by_hand() -> None:
-    """Hazards A70, B194. With the code gone for good, an operator says that it was done by hand, and the rest goes
-    on."""
+    """Hazard A70, Hazard B194. With the code gone for good, an operator does it by hand, and the rest goes on."""
     _, x = unwinding()
     Saga("s", do("a", comp=OK), do("c", comp=OK), do("d"))
     x.resume()
@@ -221,8 +239,7 @@ def test_what_has_vanished_and_is_settled_is_left_alone() -> None:
 
 
 def test_what_owes_is_what_had_a_handler_when_it_ran() -> None:
-    """Hazards A71, B150. A step without a compensation that vanishes owed nothing; one that is given a compensation
-    after it ran does not owe it."""
+    """Hazard A71, Hazard B150. Without a compensation it owed nothing, whether it vanishes or is given one later."""
     _, x = unwinding(second=do("b"))
     Saga("s", do("a", comp=OK), do("c", comp=OK), do("d"))
     x.resume()
