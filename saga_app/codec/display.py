@@ -9,7 +9,7 @@ from saga_app.codec import envelope, wire
 from saga_app.codec.leaves import BY_TAG
 from saga_app.codec.wire import Json
 from saga_app.core.errors import Undecodable
-from saga_app.core.failures import readable
+from saga_app.core.readable import readable
 
 UNREADABLE = "(cannot be read)"
 NO_LIMIT = 2**63

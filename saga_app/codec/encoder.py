@@ -56,11 +56,11 @@ class Encoder:
 
     def _compound(self, value: Any, kind: type, where: Where) -> Json:
         if kind in self._CONTAINERS:
-            self._spend(1, where)
+            self._spend(2, where)
             return self._CONTAINERS[kind](self, value, where)
         for family, encode in self._FAMILIES:
             if family(kind):
-                self._spend(1, where)
+                self._spend(2, where)
                 return encode(self, value, where)
         if issubclass(kind, LazyObject) and isinstance(value, Model):  # request.user
             return self._model(value, where)
@@ -98,11 +98,7 @@ class Encoder:
         return {leaf.tag: leaf.pack(value)}
 
     def _items(self, value: Any, where: Where) -> list[Json]:
-        encoded = []
-        for index, item in enumerate(value):
-            self._spend(1, where)
-            encoded.append(self.encode(item, where.at(index)))
-        return encoded
+        return [self.encode(item, where.at(index)) for index, item in enumerate(value)]
 
     def _set(self, value: Any, where: Where) -> Json:
         # Sorted, because a set of texts stands in another order in another process.

@@ -10,15 +10,15 @@ from dataclasses import asdict, dataclass, fields
 from typing import TypeVar
 
 from saga_app.core import tracebacks
-from saga_app.core.tracebacks import shorten
+from saga_app.core.readable import bounded, readable
 
-MAX_MESSAGE = 2_000
+__all__ = ["ErrorInfo", "describe", "fingerprint", "readable"]
+
+MAX_MESSAGE = tracebacks.MAX_SAID
 MAX_TRACEBACK = 16_000
 MAX_LINE = 300
 MAX_CAUSES = 10  # exceptions of a group that the message names
 
-# Lone surrogates fit no UTF-8 text and NUL no PostgreSQL text; the other control characters could rewrite a terminal.
-_HOSTILE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _VARYING = re.compile(
     r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"  # a UUID
     r"|\b[0-9a-fA-F]{8,}\b"  # a digest
@@ -52,7 +52,7 @@ class ErrorInfo:
         """The failure in one line, such as `CardDeclined: no funds`."""
         name = self.type.rpartition(".")[2]
         message = " ".join(self.message.split())
-        return shorten(": ".join(part for part in (name, message) if part), MAX_LINE)
+        return bounded(": ".join(part for part in (name, message) if part), MAX_LINE)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))
@@ -65,7 +65,7 @@ class ErrorInfo:
             known = {field.name: stored[field.name] for field in fields(cls) if field.name in stored}
             return cls(**{**known, "notes": tuple(known.get("notes", ()))})
         except (ValueError, TypeError, RecursionError):
-            return cls(type="", message=_bounded(text))
+            return cls(type="", message=bounded(text, MAX_MESSAGE))
 
 
 def describe(error: BaseException) -> ErrorInfo:
@@ -75,7 +75,7 @@ def describe(error: BaseException) -> ErrorInfo:
         type=name,
         message=_guarded(lambda: _message(error), "(its text cannot be read)"),
         traceback=_guarded(lambda: _ends(readable("".join(tracebacks.story(error, set())))), name),
-        notes=_guarded(lambda: tuple(_bounded(note) for note in tracebacks.notes(error)), ()),
+        notes=_guarded(lambda: tuple(tracebacks.notes(error)), ()),
         where=_guarded(lambda: readable(tracebacks.blamed(error)), ""),
     )
 
@@ -86,21 +86,16 @@ def fingerprint(saga: str, path: str, direction: str, info: ErrorInfo) -> str:
     return hashlib.sha256(json.dumps(same).encode()).hexdigest()[:16]
 
 
-def readable(text: str) -> str:
-    r"""Text that every database, page and terminal can take: NUL becomes `\x00`, a lone surrogate `\ud800`."""
-    return _HOSTILE.sub(lambda found: ascii(found[0])[1:-1], text)
-
-
 def _message(error: BaseException) -> str:
     """What it says; of a group, also what its members say, counted."""
     text = tracebacks.said(error)
     causes = _leaves(error)
     if not causes:
-        return _bounded(text)
+        return text
     first = causes[:MAX_CAUSES]
     named = [ErrorInfo(tracebacks.class_name(type(cause)), tracebacks.said(cause)).text for cause in first]
     more = [f"{len(causes) - MAX_CAUSES:,} more"] if len(causes) > MAX_CAUSES else []
-    return _bounded(f"{text}: " + "; ".join([*named, *more]))
+    return bounded(f"{text}: " + "; ".join([*named, *more]), MAX_MESSAGE)
 
 
 def _leaves(error: BaseException) -> list[BaseException]:
@@ -116,11 +111,6 @@ def _leaves(error: BaseException) -> list[BaseException]:
         if not inside:
             leaves.append(member)
     return leaves
-
-
-def _bounded(text: str) -> str:
-    # Shortened before as well: ten megabytes are not searched for control characters.
-    return shorten(readable(shorten(text, MAX_MESSAGE)), MAX_MESSAGE)
 
 
 def _ends(text: str) -> str:

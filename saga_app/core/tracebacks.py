@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
+from saga_app.core.readable import bounded
+
 MAX_SAID = 2_000
-MAX_NOTES = 10
+MAX_NOTES, MAX_NOTE = 10, 500
 MAX_CHAIN = 10_000  # causes that are followed
 MAX_SHOWN = 30  # exceptions in one traceback, causes and members of groups together
 MAX_CAUSES = 12  # exceptions of one chain in it
@@ -28,12 +30,12 @@ def class_name(cls: type) -> str:
 def said(error: BaseException) -> str:
     """What str() says of it; when str() raises, what it was made of."""
     try:
-        return shorten(plain_text(str(error)), MAX_SAID)
+        return bounded(plain_text(str(error)), MAX_SAID)
     except BaseException as failure:  # noqa: BLE001 - whatever __str__ does, the failure is recorded
         raised = type(failure).__name__
     try:
         # Not the class's own __repr__: it is as likely to raise as its __str__.
-        return shorten(f"(str() raised {raised}) {BaseException.__repr__(error)}", MAX_SAID)
+        return bounded(f"(str() raised {raised}) {BaseException.__repr__(error)}", MAX_SAID)
     except BaseException:  # noqa: BLE001 - the same
         return f"(str() raised {raised})"
 
@@ -43,20 +45,12 @@ def plain_text(text: str) -> str:
     return str.__str__(text)
 
 
-def shorten(text: str, limit: int) -> str:
-    """The beginning of a long text, and how long it was."""
-    if len(text) <= limit:
-        return text
-    mark = f"… ({len(text):,} characters)"
-    return text[: max(0, limit - len(mark))] + mark
-
-
 def notes(error: BaseException) -> list[str]:
     """What add_note() added."""
     found = _read(error, "__notes__")
     if not isinstance(found, list | tuple):
         return []
-    texts = [shorten(plain_text(note), MAX_SAID // 4) for note in found[:MAX_NOTES] if isinstance(note, str)]
+    texts = [bounded(plain_text(note), MAX_NOTE) for note in found[:MAX_NOTES] if isinstance(note, str)]
     return [*texts, f"… {len(found) - MAX_NOTES} more notes"] if len(found) > MAX_NOTES else texts
 
 

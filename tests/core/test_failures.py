@@ -66,7 +66,7 @@ def test_types_are_named_with_their_module() -> None:
 
 def test_ten_megabytes_of_text() -> None:
     """A huge message is cut and says how long it was; no copy is worked through. Case C35."""
-    error = raised(ValueError("x" * 10 * MB))
+    error = raised(ValueError("x" * 1_900 + "\x00" * 10 * MB))
     tracemalloc.start()
     try:
         info = check(error)
@@ -74,9 +74,12 @@ def test_ten_megabytes_of_text() -> None:
     finally:
         tracemalloc.stop()
     assert info.message.startswith("xxx")
-    assert "10,485,760 characters" in info.message
+    assert "10,487,660 characters" in info.message
     assert peak < 2 * MB
-    assert "\\x00" in check(ValueError("x" * 1_500 + "\x00" * 9_000)).message
+    hostile = check(ValueError("x" * 1_500 + "\x00" * 9_000)).message
+    assert "x\\x00" in hostile
+    assert "10,500 characters" in hostile
+    assert "1,000 characters" in check(ValueError("\x00" * 1_000)).message
 
 
 def test_text_that_is_no_description() -> None:
