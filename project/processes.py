@@ -17,14 +17,17 @@ PATIENCE = 15.0  # seconds a child may take to stop by itself
 
 
 def interrupt_once() -> None:
-    """Let SIGINT or SIGTERM raise KeyboardInterrupt, once: whoever is stopping its children is not disturbed again."""
+    """Let a request to stop raise KeyboardInterrupt, once: whoever is stopping its children is not disturbed again."""
+    requests = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup asks to go on without a terminal
+        requests.append(signal.SIGHUP)
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in requests:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in requests:
         signal.signal(number, interrupt)
 
 
