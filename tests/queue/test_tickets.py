@@ -14,6 +14,7 @@ from django_q.monitor import monitor
 from django_q.signing import SignedPackage
 from django_q.worker import worker
 
+from saga_app import timeouts
 from saga_app.models import Execution
 from saga_app.queue import board, tasks
 from saga_app.queue.board import Board
@@ -29,6 +30,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> Board:
     """The board of this process, as a cluster of two workers has one."""
+    monkeypatch.setattr(timeouts, "hard_stop", False)  # a ticket turns it on, for the rest of a worker's life
     monkeypatch.setattr(board._Here, "board", None)
     return board.opened(2)
 
