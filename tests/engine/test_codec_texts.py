@@ -220,3 +220,13 @@ def test_encryption_gone_wrong(settings: Any) -> None:
     settings.SAGA = {"ENCRYPTION": f"{__name__}.Bytes"}
     with pytest.raises(Exception, match="returned bytes, not str"):
         codec.encode(1)
+
+
+@pytest.mark.parametrize("live", [Color.RED, Rights.READ | Rights.RUN, Point(1), Pair(1, 2), order(5)])
+def test_what_reading_would_touch(live: object) -> None:
+    """Text that names a class or a row is told from text that is only read; in doubt it is called live."""
+    assert codec.inert(
+        codec.encode({"a": [Decimal(1), {2}, b"x", {1: (datetime(2024, 1, 1, tzinfo=UTC),)}, "$enum"[1:]]})
+    )
+    assert not codec.inert(codec.encode({"deep": [{1: (live,)}]}))
+    assert not codec.inert("encrypted:1:e30=")
