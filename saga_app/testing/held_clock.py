@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -80,7 +81,7 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         """Wait, or move on by that much while it is stopped."""
         if self._read().moment:
-            self.forward(max(0.0, seconds))
+            self.forward(timedelta(microseconds=math.ceil(max(0.0, seconds) * 1e6)))  # rounded down, it might not move
         else:
             threading.Event().wait(seconds)
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from saga_app import Saga, SagaError, UnsupportedValue, ref
 from saga_app.models import Execution
+from tests.acceptance.web import run_url, web
 from tests.harness import (
     DONE,
     NOTHING_OWED,
@@ -158,9 +159,10 @@ def test_c34_a_nul_is_a_character_like_any_other(bad: str) -> None:
     """Case C34. A NUL byte in an error text or a result."""
     x = run(Saga("x", do("t", comp=OK), do("a", fail(ValueError(bad)))))
     assert end(x) == UNWOUND and order() == ["t", "a", "~t"] and "ValueError" in error(x, "a")
+    assert web().get(run_url(x)).status_code == 200
     v = {"k" + bad: [bad]}
     x = run(Saga("y", do("a", ok(v), provides="v"), do("b", takes="v")))
-    assert end(x) == DONE and seen("b")[0]["v"] == v
+    assert end(x) == DONE and seen("b")[0]["v"] == v and web().get(run_url(x)).status_code == 200
 
 
 def test_c34_so_is_any_other() -> None:
@@ -169,6 +171,7 @@ def test_c34_so_is_any_other() -> None:
     x = Saga("e", do("a", ok(lambda v: v), takes="v"), output=ref("a")).start(v={u: u}, key=u)
     work()
     assert end(x) == DONE and now(x).output == {u: u} and Execution.objects.get(key=u).pk == x.pk
+    assert web().get(run_url(x)).status_code == 200
     with pytest.raises(SagaError):
         Saga("e", do("a", takes="v")).start(v=1, key="a\x00b")
 
