@@ -40,9 +40,16 @@ def _outside(books: Books) -> Iterator[tuple[str, object]]:
             yield "  asked again under the same key", asked - entries
     yield "invoices", sum(bill.total >= 0 for bill in books.bills)
     yield "  answered by a credit note", sum(bill.total < 0 for bill in books.bills)
-    mails = settings.MAIL_DIR
-    yield "mails", sum(1 for _ in mails.iterdir()) if mails.exists() else 0
+    mails = _mails()
+    yield "mails", len(set(mails))
+    yield "  copies, which a mailbox drops", len(mails) - len(set(mails))
     yield "kept by the bank", sum(charge.amount - charge.refunded for charge in books.charges)
+
+
+def _mails() -> list[str]:
+    """The ids of all mails sent. Workers may have written into one file: it is named after a second and an address."""
+    texts = (file.read_text() for file in settings.MAIL_DIR.glob("*"))
+    return [line for text in texts for line in text.splitlines() if line.startswith("Message-ID:")]
 
 
 def _tally(words: Iterable[str]) -> Iterator[tuple[str, object]]:
