@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -49,7 +50,7 @@ def _outside(books: Books) -> Iterator[tuple[str, object]]:
 def _mails() -> list[str]:
     """The ids of all mails sent. Workers may have written into one file: it is named after a second and an address."""
     texts = (file.read_text() for file in settings.MAIL_DIR.glob("*"))
-    return [line for text in texts for line in text.splitlines() if line.startswith("Message-ID:")]
+    return [found for text in texts for found in re.findall(r"^Message-ID:\s+(\S+)", text, re.MULTILINE)]
 
 
 def _tally(words: Iterable[str]) -> Iterator[tuple[str, object]]:
