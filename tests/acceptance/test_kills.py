@@ -1,4 +1,4 @@
-"""Real worker processes, each killed with SIGKILL at one point of its work: a sample of tests/engine/test_crash_points.py.
+"""Real worker processes, each killed with SIGKILL at one point: a sample of tests/engine/test_crash_points.py.
 
 Six stories, five points of each, spread over the whole story: thirty deaths on each database.
 """
