@@ -109,6 +109,7 @@ __all__ = [
 ]
 
 LOG = SCRATCH / f"log-{os.getpid()}.txt"  # every process of a test logs here
+ENTRY = "\x1e"  # stands before each entry of the log
 PATIENCE = 60.0  # seconds after which what was waited for will not come
 SOON = timedelta(seconds=2)  # what is due so soon is waited for: the end of a lease's grace, a short delay
 
@@ -214,5 +215,5 @@ def log() -> str:
 
 
 def logged(text: str, level: str = "") -> bool:
-    """Whether some process has logged a line with this text, of that level."""
-    return any(text in line and line.startswith(level) for line in log().splitlines())
+    """Whether some process has logged this text, traceback included, at that level."""
+    return any(text in entry and entry.startswith(level) for entry in log().split(ENTRY))

@@ -25,6 +25,8 @@ def check_promises() -> None:
         for x in Execution.objects.using(alias()).all()
         for promise, where in _broken(x)
     ]
+    keys = list(StepRecord.objects.using(alias()).exclude(idempotency_key="").values_list("idempotency_key", flat=True))
+    broken += [f"P4 two calls have the key {key}" for key in {one for one in keys if keys.count(one) > 1}]
     assert not broken, "\n".join(broken)
 
 
@@ -79,8 +81,10 @@ def _outcome(x: Execution, record: StepRecord, notes: list[ledger.Note]) -> list
         found.append(f"was compensated, and says {record.compensation_status!r}")
     if len(_back(notes)) > record.compensation_attempt:
         found.append(f"{len(_back(notes))} calls of the compensation, {record.compensation_attempt} counted")
-    if record.compensation_status in ("", "skipped") and _back(notes):
+    if not record.compensation_status and _back(notes):
         found.append("a compensation was called, and there is no outcome")
+    if record.compensation_status == "compensated" and _forward(notes) and not _back(notes):
+        found.append("says compensated, and no compensation was called")
     if x.status not in TERMINAL or x.unwinding_at is None:
         return found
     if owed and record.compensation_status not in OUTCOMES:

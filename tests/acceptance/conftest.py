@@ -25,7 +25,7 @@ def case(transactional_db: None) -> Iterator[None]:
     """One case."""
     harness.LOG.unlink(missing_ok=True)
     handler = logging.FileHandler(harness.LOG)
-    handler.setFormatter(logging.Formatter("%(levelname)s %(process)d %(name)s %(message)s"))
+    handler.setFormatter(logging.Formatter(harness.ENTRY + "%(levelname)s %(process)d %(name)s %(message)s"))
     logging.getLogger().addHandler(handler)
     ledger.prepare()
     harness.began()
