@@ -176,7 +176,8 @@ def _reconciled(snapshot: Snapshot, record: Record, outcome: Outcome) -> dict[st
         return _completed(outcome)
     if outcome.how is How.NOT_HAPPENED:
         known = {"may_have_happened": False, "outcome_known": True}
-        return known if snapshot.unwinding else known | _again_or_failed(record, outcome)
+        why = {"error_text": silence(record, "reconcile says that it did nothing") or record.error_text}
+        return known if snapshot.unwinding else known | why | _again_or_failed(record, outcome)
     return {"reconciled": True, "may_have_happened": True}
 
 
@@ -209,13 +210,13 @@ def _ended(record: Record, outcome: Outcome) -> tuple[dict[str, Any], ...]:
     return (*entries[:-1], last)[-KEPT_ATTEMPTS:]
 
 
-def silence(record: Record) -> str | None:
+def silence(record: Record, came: str = "nobody knows how far it came") -> str | None:
     """What is known of an attempt that was lost, as an error's text; None where the last attempt was not."""
     last = next((one for one in reversed(record.attempts) if one["direction"] != Direction.RECONCILE), None)
     if last is None or last.get("outcome", "lost") != "lost":
         return None
-    said = "its worker died, or was too late to keep its lease: nobody knows how far it came"
-    return ErrorInfo("WorkerLost", f"attempt {last['attempt']}: {said}").to_json()
+    said = f"attempt {last['attempt']}: its worker died, or was too late to keep its lease: {came}"
+    return ErrorInfo("WorkerLost", said).to_json()
 
 
 def unanswered(record: Record, step: Step[..., Any] | None, now: datetime | None) -> dict[str, Any]:
