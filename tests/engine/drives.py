@@ -31,6 +31,7 @@ def dies(when: str = "inside") -> Entry:
 
 
 def _die(_call: Any, when: str) -> int:
+    assert life().points, "drive this with killed()"
     life().dead = True
     if when == "inside":
         raise Died(when)
