@@ -34,6 +34,11 @@ SHORTEST_WAIT, LONGEST_WAIT = 30.0, 300.0  # seconds for a worker that knows the
 
 DONE = (StepStatus.COMPLETED, StepStatus.SKIPPED)
 
+# What may be done while a worker that lost the execution may still be inside a step's body: the same call with the same
+# key, and what follows when that has returned. Nothing is asked, undone, given up or shown to an operator, and nothing
+# gives the claim back (the next one would not know), before what it does has landed or never will (design §8.8).
+HARMLESS = Intend | CallAtomic | PassPivot | Finish
+
 
 def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
     """What to do next about an execution.
@@ -46,6 +51,15 @@ def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
     Returns:
         One decision. Total: every execution that is not terminal, stuck or suspended has one.
     """
+    decision = _at_once(saga, snapshot, now)
+    quiet_at = snapshot.quiet_at
+    if quiet_at is None or quiet_at <= now or isinstance(decision, HARMLESS):
+        return decision
+    return Park(max(quiet_at, decision.until) if isinstance(decision, Park) else quiet_at)
+
+
+def _at_once(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
+    """What to do next, if no worker that lost this execution can be inside a body any more."""
     if snapshot.deaths > MOST_DEATHS:
         return Stick(StuckReason.WORKER_LOST, _open_path(snapshot))
     return backwards(saga, snapshot, now) if snapshot.unwinding else _forwards(saga, snapshot, now)
@@ -85,7 +99,7 @@ def fits(saga: Saga[Any], snapshot: Snapshot) -> bool:
 
 def _forwards(saga: Saga[Any], x: Snapshot, now: datetime) -> Decision:
     if x.cancel_requested_at and x.pivoted_at is None:
-        return _close(saga, x, UnwindCause.CANCEL, now)
+        return _close(saga, x, UnwindCause.CANCEL)
     if x.suspend_requested_at:
         return Suspend()
     if not fits(saga, x):
@@ -101,7 +115,7 @@ def _forwards(saga: Saga[Any], x: Snapshot, now: datetime) -> Decision:
         if record.status in DONE or (record.status == StepStatus.FAILED and not step.required):
             continue
         if record.status == StepStatus.FAILED:
-            return _failed(saga, x, record, now)
+            return _failed(saga, x, record)
         return _open(saga, x, step, record, now)
     return Finish(Status.COMPLETED)
 
@@ -116,36 +130,28 @@ def _open(saga: Saga[Any], x: Snapshot, step: Step[..., Any], record: Record, no
     if record.status == StepStatus.WAITING:
         return Park(record.due_at) if record.due_at and record.due_at > now else _begin(step, x)
     if step.reconciler and not record.reconciled:
-        return _quietly(x, now) or Reconcile(step.name)
+        return Reconcile(step.name)
     if record.attempt < record.attempt_limit:
         return Intend(step.name)
     last_word = x.pivoted_at is not None or saga.before_pivot(step.name)
     if last_word and not step.atomic and step.required:
         return Stick(StuckReason.OUTCOME_UNKNOWN, step.name)  # nothing is guessed where nothing can be undone
-    return _quietly(x, now) or FailStep(step.name)
+    return FailStep(step.name)
 
 
-def _failed(saga: Saga[Any], x: Snapshot, record: Record, now: datetime) -> Decision:
+def _failed(saga: Saga[Any], x: Snapshot, record: Record) -> Decision:
     """A required step has failed for good."""
     if x.pivoted_at is not None:
         return Stick(StuckReason.FAILED_PAST_PIVOT, record.path)
     if saga.on_failure == "hold":
         return Stick(StuckReason.STEP_FAILED, record.path)
-    return _close(saga, x, UnwindCause.FAILURE, now)
+    return _close(saga, x, UnwindCause.FAILURE)
 
 
-def _close(saga: Saga[Any], x: Snapshot, cause: UnwindCause, now: datetime) -> Decision:
-    """What must be over before the write that begins an unwind: an orphan is quiet, and asked about."""
+def _close(saga: Saga[Any], x: Snapshot, cause: UnwindCause) -> Decision:
+    """What must be over before the write that begins an unwind: an orphan is asked about."""
     for record in x.records:
-        if record.status == StepStatus.RUNNING:
-            step = saga.step(record.path)
-            if quiet := _quietly(x, now):
-                return quiet
-            if step and step.reconciler and not record.reconciled:
-                return Reconcile(record.path)
+        step = saga.step(record.path)
+        if record.status == StepStatus.RUNNING and step and step.reconciler and not record.reconciled:
+            return Reconcile(record.path)
     return BeginUnwind(cause)
-
-
-def _quietly(x: Snapshot, now: datetime) -> Decision | None:
-    """Wait until the worker that lost this execution cannot be inside the body any more (design §8.8)."""
-    return Park(x.quiet_at) if x.quiet_at and x.quiet_at > now else None

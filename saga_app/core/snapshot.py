@@ -89,7 +89,7 @@ class Snapshot:
     finished_at: datetime | None = None
     records: tuple[Record, ...] = ()
     quiet_at: datetime | None = None
-    """Not a column: until then a worker that lost this execution may still be inside a body."""
+    """Not a column: until then a worker that lost this execution may still be inside the body of a step."""
 
     def but(self, **changes: Any) -> Snapshot:
         """The same picture with some fields changed."""

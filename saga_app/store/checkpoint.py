@@ -28,6 +28,8 @@ NOT_WRITTEN = {"due_at", "deaths"}  # while it is held, the one is the lease and
 LONGEST_LIMIT = 2**31 - 1  # milliseconds, 24.8 days: what PostgreSQL's settings hold
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds between two tries of a write that the database refuses
 
+ONE_LESS = Sql("deaths - 1")
+
 T = TypeVar("T")
 
 
@@ -79,7 +81,7 @@ def write(claim: Claim, what: Write) -> Written:
     events.append_history(claim.execution_id, what.before, facts, claim.using, returned["updated_at"])
     if extended_at is not None:
         claim.renewed(extended_at)
-    return Written(facts.but(deaths=facts.deaths if _counts(claim, what) else 0), target is what.after)
+    return Written(facts.but(deaths=facts.deaths if claim.fresh else 0), target is what.after)
 
 
 def committed(claim: Claim) -> None:
@@ -97,12 +99,17 @@ def _columns(claim: Claim, what: Write) -> dict[str, Any]:
     changes = {name: value for name, value in changes.items() if name not in NOT_WRITTEN}
     counts = {name: ONE_MORE[name] for name in ("writes", "version")}
     fence = {**counts, "updated_at": sql.moment(claim.using)}
-    return changes | fence | ({} if _counts(claim, what) else {"deaths": 0})
+    return changes | fence | _deaths(claim, what)
 
 
-def _counts(claim: Claim, what: Write) -> bool:
-    """The claim still counts as a death to come: nothing has been written after its own transaction."""
-    return claim.fresh and not what.releases
+def _deaths(claim: Claim, what: Write) -> dict[str, Any]:
+    """A claim counts as a death to come until something is written after its own transaction.
+
+    One that is given back in that transaction is as if it had not been: its worker did not die, and has proved nothing.
+    """
+    if not claim.fresh:
+        return {"deaths": 0}
+    return {"deaths": ONE_LESS} if what.releases else {}
 
 
 def _lease(claim: Claim, what: Write, *, extends: bool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from saga_app import clock
 from saga_app.conf import settings
 from saga_app.core.snapshot import Snapshot
+from saga_app.core.status import StepStatus
 from saga_app.models import Execution
 from saga_app.store import rows, sql
 from saga_app.store.sql import ONE_MORE, Sql
@@ -109,12 +110,13 @@ def take(holder: str, using: str, execution_id: UUID | None = None) -> tuple[Cla
         lease_ends=asked_at + settings.LEASE,
         input_text=row["input_text"],
     )
-    return claim, _facts(row, using, _quiet_at(row))
+    facts = _facts(row, using)
+    return claim, facts.but(quiet_at=_quiet_at(row, facts))
 
 
-def _facts(row: dict[str, Any], using: str, quiet_at: datetime | None = None) -> Snapshot:
+def _facts(row: dict[str, Any], using: str) -> Snapshot:
     """The picture: `wakes` came with the row, and the records are read after it."""
-    return rows.snapshot(row, rows.load_records(row["id"], using)).but(quiet_at=quiet_at)
+    return rows.snapshot(row, rows.load_records(row["id"], using))
 
 
 def _changes(using: str, holder: str) -> dict[str, Any]:
@@ -176,9 +178,9 @@ def _values(changes: dict[str, Any]) -> list[Any]:
     return [each for value in changes.values() for each in (value.params if isinstance(value, Sql) else (value,))]
 
 
-def _quiet_at(row: dict[str, Any]) -> datetime | None:
-    """Where the claim took a lapsed lease over: until when its holder may still be inside a body (design §8.8)."""
-    if not row["was_held"]:
+def _quiet_at(row: dict[str, Any], facts: Snapshot) -> datetime | None:
+    """Where the claim took a lapsed lease over: until when its holder may still be inside a step's body (§8.8)."""
+    if not row["was_held"] or not any(record.status == StepStatus.RUNNING for record in facts.records):
         return None
     moment: datetime = row["was_due"]
     return moment + timedelta(seconds=settings.HARD_STOP_GRACE)

@@ -8,9 +8,12 @@ import pytest
 from django.db import IntegrityError
 
 from saga_app import clock
+from saga_app.conf import settings
+from saga_app.core.changes import Call, intend
 from saga_app.core.status import Status
 from saga_app.models import Execution
-from saga_app.store import claims
+from saga_app.store import checkpoint, claims
+from saga_app.store.checkpoint import Write
 from tests.store.conftest import claimed, now, plain, take, values
 from tests.threads import at_once
 
@@ -46,13 +49,25 @@ def test_a_held_row_is_not_claimed() -> None:
 
 
 def test_a_lapsed_lease_is_taken_over() -> None:
-    """Hazard B53. A lease that ran out is due again, under a new epoch, and whoever held it is waited for."""
+    """Hazard B53. A lease that ran out is due again, under a new epoch; there is nothing to wait for outside a body."""
     x = plain("a").start()
     claim, _ = claimed(x)
     Execution.objects.filter(pk=x.pk).update(due_at=clock.now() - timedelta(seconds=1))
     again, facts = claimed(x)
     assert again.epoch == claim.epoch + 1
-    assert facts.quiet_at is not None
+    assert facts.quiet_at is None
+
+
+def test_who_lost_a_lease_inside_a_body_is_waited_for() -> None:
+    """Design §8.8. Where a step is running, whoever held it may be inside until the hard stop."""
+    x = plain("a").start()
+    claim, facts = claimed(x)
+    after = intend(facts, plain("a", name="other").steps[0], Call("{}", "key"), claim.moment())
+    checkpoint.checkpoint(claim, Write(facts, facts, after))
+    lapsed = clock.now() - timedelta(seconds=1)
+    Execution.objects.filter(pk=x.pk).update(due_at=lapsed)
+    _, facts = claimed(x)
+    assert facts.quiet_at == lapsed + timedelta(seconds=settings.HARD_STOP_GRACE)
 
 
 def test_an_unheld_row_needs_no_quiet() -> None:

@@ -137,6 +137,16 @@ def test_deaths_are_reset_by_the_first_write_after_the_claim() -> None:
     assert now(x).deaths == 0
 
 
+def test_a_claim_that_is_given_back_at_once_is_as_if_it_had_not_been() -> None:
+    """Design §7.3. It did not die, so it adds no death; it proves nothing, so it forgets none."""
+    x = plain("a").start()
+    Execution.objects.filter(pk=x.pk).update(deaths=2)
+    claim, facts = claimed(x)
+    claim.fresh = True
+    checkpoint.checkpoint(claim, park(claim, facts))
+    assert now(x).deaths == 2
+
+
 def test_an_illegal_move_writes_nothing() -> None:
     """The table of moves is the law: a status it does not allow is never written."""
     x = plain("a").start()
