@@ -72,11 +72,12 @@ class Life:
     @contextmanager
     def lived(self) -> Iterator[None]:
         """What this thread does inside, it does in this life."""
-        with _lives(self), connections[alias()].execute_wrapper(self._statement):
+        connection = connections[alias()]
+        with _lives(self, connection), connection.execute_wrapper(self._statement):
             try:
                 yield
             except Died:
-                assert self.dead and not connections[alias()].in_atomic_block
+                assert self.dead and not connection.in_atomic_block
 
     def _statement(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         self.going_on()
@@ -106,7 +107,7 @@ class WorkersLife(Life):
 
     @contextmanager
     def lived(self) -> Iterator[None]:
-        with _lives(self):
+        with _lives(self, type(connections[alias()])):  # forked workers have connections of their own
             yield
 
 
@@ -126,11 +127,12 @@ def life() -> Life:
 
 
 @contextmanager
-def _lives(one: Life) -> Iterator[None]:
-    connection = type(connections[alias()])
-    real = connection._commit
+def _lives(one: Life, connection: Any) -> Iterator[None]:
+    """While somebody lives, their commits are points: on that connection, or on all of that class."""
+    bound = connection._commit
+    real = bound if isinstance(connection, type) else lambda _self: bound()
 
-    def commit(self: Any) -> None:
+    def commit(self: Any = connection) -> None:
         if self.alias != alias():
             return real(self)
         try:

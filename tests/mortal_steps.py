@@ -37,7 +37,7 @@ def act(
     atomic_undo: bool = False,
     needs_result: bool = False,
     find: str = "",
-    attempts: int = 3,
+    attempts: int = 4,
     backoff: Backoff = NOW,
     atomic: bool = False,
     **options: Any,
