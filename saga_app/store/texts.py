@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import logging
+import logging
 from uuid import UUID
 
+from django.db import connections
+from django.db import connections
 from django.db.models import Exists
 
+from saga_app.core.readable import readable
 from saga_app.models import Execution, StepRecord
 from saga_app.store.claims import Claim
+from saga_app.store.transactions import DatabaseFault
+
+logger = logging.getLogger("saga_app")
+from saga_app.store.events import readable
+from saga_app.store.transactions import DatabaseFault
+
+logger = logging.getLogger("saga_app")
+
+LONGEST = 255  # characters of what a body says of its progress
 
 
 def stored_text(execution_id: UUID, path: str, column: str, using: str) -> str | None:
@@ -17,10 +31,15 @@ def stored_text(execution_id: UUID, path: str, column: str, using: str) -> str |
 
 
 def report_progress(claim: Claim, path: str, fraction: float | None, text: str) -> None:
-    """Show how far a body has come, as long as the claim is ours."""
+    """Show how far a body has come, as long as the claim is ours. A database that refuses is no reason to fail."""
     ours = Exists(Execution.objects.using(claim.using).filter(pk=claim.execution_id, lease_holder=claim.holder))
     rows = StepRecord.objects.using(claim.using).filter(ours, execution_id=claim.execution_id, path=path)
-    rows.update(progress=fraction, progress_text=text[:255])
+    try:
+        rows.update(progress=fraction, progress_text=readable(text[:LONGEST])[:LONGEST])
+    except DatabaseFault:
+        if connections[claim.using].in_atomic_block:
+            raise  # the transaction is broken: what goes on in it would fail with a stranger's error
+        logger.warning("The progress of %s in %s could not be shown.", path, claim.execution_id, exc_info=True)
 
 
 def cancel_requested(claim: Claim) -> bool:
