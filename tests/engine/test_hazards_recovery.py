@@ -43,8 +43,9 @@ pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pyte
 
 @pytest.mark.parametrize("when", ["inside", "after"])
 def test_dead_in_the_middle_of_an_unwind(when: str) -> None:
-    """Hazard A65, Hazard B143, Hazard B161, Hazard B163. The next worker goes on behind what has its outcome.
+    """The next worker goes on behind what has its outcome.
 
+    Hazard A65. Hazard B143. Hazard B161. Hazard B162. Hazard B163.
     The interrupted compensation is tried again as an attempt that counts, with the same key; no step goes forward.
     """
     b = do("b", comp=[dies(when), ok()], comp_attempts=2)
