@@ -90,7 +90,7 @@ def test_the_order_of_the_checks(handler: bool, facts: dict[str, Any], expected:
 
 
 def test_a_halt_blocks_what_started_earlier_and_nothing_else() -> None:
-    """Hazard A67, Hazard B155. What has its outcome, or owes nothing, is not blocked; what waits behind keeps none."""
+    """Hazard A67. What has its outcome, or owes nothing, is not blocked; what waits behind keeps none."""
     settled = CompensationStatus.RESOLVED
     records = [ran("a", 0), ran("b", 1, owes=False), ran("c", 2, compensation_status=settled)]
     records += [ran("d", 3, compensation_status=FAILED), ran("e", 4)]
@@ -181,7 +181,7 @@ def test_abandoning_leaves_nothing_open(one: tuple[Saga[Any], Snapshot]) -> None
 def test_the_beginning_settles_what_is_open(status: StepStatus) -> None:
     """No record stays open, or out of the plan: it may have happened, so it is owed.
 
-    Design §9.1. Hazard A114. Hazard R3.
+    Design §9.1. Hazard R3.
     """
     open_one = ran("b", 1, status=status, may_have_happened=status == StepStatus.WAITING)
     x = Snapshot(saga="s", revision=1, status=Status.RUNNING, records=(ran("a", 0), open_one), due_at=NOW)

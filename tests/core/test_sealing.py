@@ -21,7 +21,7 @@ def with_handlers(compensation: Any, *row: Any, **options: Any) -> tuple[Saga[An
 
 
 def test_a_compensation_gets_the_forward_arguments_first() -> None:
-    """Hazards A99, B144, R26. The call's own arguments; then `result`, `error`; then what it could see."""
+    """Hazard A99, Hazard B144, Hazard R26. The call's own arguments; then `result`, `error`; then what it could see."""
     row, one = with_handlers(lambda total, note, result, error, a, ctx, later=4: None, made("a"))
     plan = row.compensation_call(one)
     given_ = {"card": "visa", "total": 5, "note": "n", "result": "c1", "error": "boom"}

@@ -180,7 +180,10 @@ def generator() -> Iterator[int]:
     ],
 )
 def test_refusals(function: Any, options: dict[str, Any], cure: str) -> None:
-    """Hazards A3, A105, A106, A112, R1, B8, B20. What could not run is refused when written, with the cure."""
+    """What could not run is refused when written, with the cure.
+
+    Hazard A3. Hazard A105. Hazard A106. Hazard A112. Hazard R1. Hazard B8. Hazard B20.
+    """
     with pytest.raises(DefinitionError) as refused:
         step(function, **options)
     assert cure in str(refused.value)

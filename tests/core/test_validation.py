@@ -87,7 +87,7 @@ def test_ordinary_names_are_allowed(name: str) -> None:
 
 @given(st.text())
 def test_a_name_is_a_path_of_its_own(name: str) -> None:
-    """Hazards A103, A105. Whatever is accepted has none of the marks that paths and keys are made of."""
+    """Hazard A103, Hazard A105. Whatever is accepted has none of the marks that paths and keys are made of."""
     try:
         check_step_name(name)
     except DefinitionError:

@@ -99,7 +99,7 @@ def test_nothing_to_undo_is_a_plain_failure() -> None:
 def test_what_succeeds_undoes_nothing() -> None:
     """No handler is called; a forward call knows nothing of undoing.
 
-    Hazard B145. Hazard B172. Hazard B156. Hazard B157.
+    Hazard B145. Hazard B156. Hazard B157.
     """
 
     @step
@@ -152,7 +152,7 @@ def test_the_last_attempt_comes_first() -> None:
 
 
 def test_a_compensation_is_tried_again_by_itself() -> None:
-    """Hazard B153, Hazard B192. It has attempts of its own; GiveUp ends them."""
+    """Hazard B153. It has attempts of its own; GiveUp ends them."""
     x = begun(do("a", comp=[fail(OSError), fail(OSError), ok()], comp_attempts=3), do("b", fail(OSError), attempts=2))
     assert end(x) == UNWOUND and calls("~a") == 3 and calls("b") == 2
     ledger.clear()
@@ -161,7 +161,7 @@ def test_a_compensation_is_tried_again_by_itself() -> None:
 
 
 def test_a_compensation_that_needs_a_result() -> None:
-    """Design §3. Hazard A94, Hazard A100. It is never called without one: reconcile is asked, else an operator."""
+    """Design §3. Hazard A94. It is never called without one: reconcile is asked, else an operator."""
 
     def story(find: object, *, lost: bool) -> Execution:
         a = do("a", dies() if lost else fail(OSError), comp=OK, needs_result=True, find=find)
@@ -204,7 +204,7 @@ def test_terminal_means_that_the_rollback_is_decided() -> None:
 def test_all_of_an_execution_in_sequence_not_by_clock() -> None:
     """The order of the starts is a number of its own, whatever the clocks said.
 
-    Hazard A95. Hazard B175. Hazard B170.
+    Hazard A95. Hazard B175.
     """
     x = begun(do("a", comp=OK), do("b", comp=OK), do("c", comp=OK), do("d", fail(OSError)), on_failure="hold")
     for place, path in enumerate("cab"):
