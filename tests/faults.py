@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import override_settings
 
-from saga_app import clock, executor
+from saga_app import clock
 from saga_app.conf import settings
 from saga_app.models import Execution
-from saga_app.store import checkpoint
 from saga_app.store.transactions import alias
 from tests.settings import ENGINE
 from tests.worker import begin_working
@@ -49,20 +49,15 @@ def returned() -> None:
         _Planned.moment = "at the next commit"
 
 
-def _then_die(commit: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which is called right after a commit, and then the death that was planned for that moment."""
-
-    def committed(*args: Any, **kwargs: Any) -> Any:
-        result = commit(*args, **kwargs)
-        if _Planned.moment == "at the next commit":
-            die()
-        return result
-
-    return committed
+def _commit(self: BaseDatabaseWrapper) -> None:
+    """Commit, and then the death that was planned for that moment: after a body, the next commit has its outcome."""
+    _really_commit(self)
+    if _Planned.moment == "at the next commit" and self.alias == alias():
+        die()
 
 
-checkpoint.committed = _then_die(checkpoint.committed)
-executor.Drive.atomically_wrote = _then_die(executor.Drive.atomically_wrote)  # type: ignore[method-assign]
+_really_commit = BaseDatabaseWrapper.commit
+BaseDatabaseWrapper.commit = _commit  # type: ignore[method-assign]
 
 
 def holder_of(x: Execution) -> int:
