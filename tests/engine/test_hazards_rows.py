@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from saga_app import Context, Saga, clock, engine, step
+from saga_app import Context, Saga, clock, engine, ref, step
 from saga_app.core.errors import StepTimeout
 from saga_app.models import Event, Execution, StepRecord
 from tests.engine.drives import DATABASES, drive
 from tests.engine.standing import begun, stuck_forward
 from tests.forking import race
-from tests.harness import DONE, OK, UNWOUND, do, end, events, fail, now, ok, rec, rows_of, told
+from tests.harness import DONE, OK, UNWOUND, do, end, events, fail, held, now, ok, rec, rows_of, told
 
 pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pytest.mark.usefixtures("case")]
 
@@ -129,3 +129,13 @@ def test_what_is_handed_over_is_what_was_stored() -> None:
     x = begun(a, b, do("c", ok(lambda a: a), takes="a"))
     assert end(x) == DONE
     assert (mine, rec(x, "c").output) == ([{"n": 1}], [{"n": 1}])
+
+
+def test_an_output_that_leads_nowhere() -> None:
+    """All steps have run, and what to return cannot be had: an operator sees why, and has every way out."""
+    x = begun(do("a", ok({}), comp=OK), output=ref("a.charge"))
+    assert end(x) == held("undecodable") and "charge" in now(x).error.text
+    x.resume(reason="again")
+    assert end(drive(x)) == held("undecodable")
+    x.unwind(reason="then not")
+    assert end(drive(x)) == UNWOUND and "charge" in now(x).error.text
