@@ -66,7 +66,7 @@ def act(execution: Target, request: Request, change: Callable[[Locked], Snapshot
             changes.change(locked, change(locked), using)
             _note(execution_id, request, token)
     except DatabaseFault:
-        if connections[using].in_atomic_block or not _landed(token, using):
+        if connections[using].in_atomic_block or not _landed(execution_id, token, using):
             raise
     return found(execution_id)
 
@@ -83,10 +83,13 @@ def _note(execution_id: UUID, request: Request, token: str) -> None:
     )
 
 
-def _landed(token: str, using: str) -> bool:
+def _landed(execution_id: UUID, token: str, using: str) -> bool:
+    """Asked under the row lock, which waits for the transaction whose answer was lost (design §7.2)."""
     drop_broken_connection(using)
     try:
-        return Event.objects.using(using).filter(request_id=token).exists()
+        with transaction.atomic(using=using):
+            changes.lock(execution_id, using)
+            return Event.objects.using(using).filter(request_id=token).exists()
     except DatabaseFault:
         return False
 

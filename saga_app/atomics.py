@@ -9,20 +9,20 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from django.db import InterfaceError, OperationalError, connections, transaction
+from django.db import connections, transaction
 
 from saga_app import timeouts
 from saga_app.bodies import run
 from saga_app.core.changes import advance, bound, release
 from saga_app.core.decisions import Finish
-from saga_app.core.errors import LeaseLost, SagaError, StepInterrupted
+from saga_app.core.errors import Interrupt, LeaseLost, SagaError, StepInterrupted
 from saga_app.core.failures import ErrorInfo, describe
 from saga_app.core.outcomes import Direction, How, Outcome, classify, settle
 from saga_app.core.snapshot import Snapshot
 from saga_app.core.status import Status, StepStatus
 from saga_app.store import checkpoint
 from saga_app.store.checkpoint import Write, Written
-from saga_app.store.transactions import DatabaseFault, drop_broken_connection, durable, is_inside
+from saga_app.store.transactions import DatabaseFault, Passing, drop_broken_connection, durable, is_inside
 
 if TYPE_CHECKING:
     from saga_app.core.policy import Policy
@@ -32,7 +32,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger("saga_app")
 
 TRIES = 3  # of the whole transaction, after errors of the database that pass
-Transient = (OperationalError, InterfaceError)
+QUERY_CANCELED = "57014"  # PostgreSQL's own word for a statement that ran into its timeout
+
+
+def _passes(error: BaseException) -> bool:
+    """Whether the whole transaction is worth running again at once; one that took its time is not."""
+    late = getattr(error.__cause__, "sqlstate", None) == QUERY_CANCELED
+    return isinstance(error, Passing) and not late
 
 
 class TransactionBroken(SagaError):
@@ -47,11 +53,11 @@ class _Final(Exception):
 def call(drive: Drive, step: Step[..., Any], *, undoes: bool) -> None:
     """Call an atomic body, or an atomic compensation, and commit its record with it; or record that it failed."""
     atomic = _AtomicCall(drive, step, undoes=undoes)
-    for last in (False, False, True):
+    for left in reversed(range(TRIES)):
         error = atomic.try_once()
         if error is None:
             return
-        if last or not isinstance(error, Transient):
+        if not left or not _passes(error):
             drive.told(atomic.outcome_of(error))
             return
         logger.warning("%s: the transaction of %s is run again: %s", drive.claim.execution_id, step.name, error)
@@ -88,7 +94,7 @@ class _AtomicCall:
         """Run the whole transaction. None: it has committed. An error: it has rolled back, so nothing happened."""
         drive, claim = self.drive, self.drive.claim
         committed: list[bool] = []
-        pending: list[tuple[Written, bool]] = []
+        pending: list[Written] = []
         try:
             with timeouts.clean_connections(), durable(claim.using):
                 transaction.on_commit(lambda: committed.append(True), using=claim.using)  # the first hook: ours
@@ -109,25 +115,25 @@ class _AtomicCall:
         else:
             if not committed:
                 return TransactionBroken("the body marked its transaction for rollback, so nothing of it was kept")
-        written, releases = pending[-1]
-        drive.atomically_wrote(written, releases=releases)
+        drive.wrote(pending[-1])
         return None
 
-    def _landed(self, error: BaseException, pending: list[tuple[Written, bool]]) -> bool:
+    def _landed(self, error: BaseException, pending: list[Written]) -> bool:
         """Whether a commit whose answer was lost is in the table after all (design §7.2)."""
         if not pending or not isinstance(error, DatabaseFault):
             return False
         drop_broken_connection(self.drive.claim.using)
         return checkpoint.has_landed(self.drive.claim)
 
-    def _body_and_record(self) -> tuple[Written, bool]:
+    def _body_and_record(self) -> Written:
         drive = self.drive
         drive.values.facts = self.start
         try:
-            function, arguments = self._prepared()
-        except DatabaseFault:
+            with drive.caller.bound(self.policy):
+                function, arguments = self._prepared()
+        except (*DatabaseFault, Interrupt):
             raise
-        except Exception as error:
+        except BaseException as error:
             raise _Final(How.NOT_CALLED, describe(error)) from error
         if drive.claim.lapsed:
             raise LeaseLost("the lease was over before the body could be called")
@@ -151,7 +157,7 @@ class _AtomicCall:
             self.start = self.drive.values.facts = self.start.with_record(self.step.name, **stored)
         return caller.body(self.step)()
 
-    def _record(self, outcome: Outcome) -> tuple[Written, bool]:
+    def _record(self, outcome: Outcome) -> Written:
         """Encode and write: the fenced UPDATE is the last lock. The end comes along, if this was the last step."""
         drive = self.drive
         assert drive.saga is not None  # noqa: S101 - an atomic body is called of a saga that is known
@@ -160,7 +166,7 @@ class _AtomicCall:
         after, decision = advance(drive.saga, settled, now)
         ends = isinstance(decision, Finish) and not drive.returns_something(decision)
         after = release(after, decision, now) if ends else settled  # type: ignore[arg-type]
-        return checkpoint.write(drive.claim, Write(drive.written, settled, after, ends)), ends
+        return checkpoint.write(drive.claim, Write(drive.written, settled, after, ends))
 
     def _refuse_broken(self) -> None:
         """A body that swallowed a database error has a transaction that cannot commit: name the error."""
@@ -178,7 +184,7 @@ class _AtomicCall:
             return Outcome(path=self.step.name, direction=self.direction, how=error.how, at=at, error=error.error)
         how, retry = classify(self.policy, error)
         how = How.REJECTED if how is How.REJECTED else How.ROLLED_BACK
-        retry = retry or isinstance(error, Transient)
+        retry = retry or _passes(error)
         record = self.start.known(self.step.name)
         attempt = record.compensation_attempt if self.direction is Direction.COMPENSATE else record.attempt
         policy = self.policy if retry else None

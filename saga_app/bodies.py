@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,7 +15,7 @@ from saga_app.core.answers import Happened, NotHappened
 from saga_app.core.binding import CallPlan, FromCall, FromContext, fill
 from saga_app.core.changes import Call
 from saga_app.core.context import Context
-from saga_app.core.errors import LeaseLost, StepInterrupted, UnsupportedValue
+from saga_app.core.errors import LeaseLost, StepInterrupted, StepTimeout, UnsupportedValue
 from saga_app.core.failures import ErrorInfo, describe
 from saga_app.core.keys import COMPENSATE, FORWARD, idempotency_key
 from saga_app.core.outcomes import Direction, How, Outcome, classify, delay_of
@@ -25,7 +26,7 @@ from saga_app.core.status import StepStatus
 from saga_app.core.steps import Step
 from saga_app.store.claims import Claim
 from saga_app.store.texts import cancel_requested, report_progress
-from saga_app.store.transactions import DatabaseFault
+from saga_app.store.transactions import DatabaseFault, contained
 from saga_app.timeouts import LONGEST, NEVER, Bound, bounded, clean_connections
 from saga_app.values import Results, Values
 
@@ -86,6 +87,8 @@ class Caller:
         assert handler is not None  # noqa: S101 - decided only where there is one
         plan = self.saga.reconcile_call(step)
         ended = partial(Outcome, path=step.name, direction=Direction.RECONCILE)
+        if self.claim.lapsed:
+            raise LeaseLost("the lease was over before reconcile could be asked")
         try:
             answer = self._call(handler.function, self._given(step, record, plan, Direction.RECONCILE), handler.policy)
             text = codec.encode(answer.value, path=step.provides) if isinstance(answer, Happened) else None
@@ -103,7 +106,7 @@ class Caller:
 
         def make() -> tuple[Callable[..., Any], dict[str, Any]]:
             record = self.values.facts.known(step.name)
-            arguments = self.values.arguments(record)
+            arguments = dict(self.values.arguments(record))
             if "ctx" in self.saga.call(step).sources:
                 arguments["ctx"] = self._context(step, record, Direction.FORWARD)
             return step.function, arguments
@@ -131,11 +134,11 @@ class Caller:
         make: Callable[[], tuple[Callable[..., Any], dict[str, Any]]],
     ) -> Outcome:
         try:
-            function, arguments = make()
-        except DatabaseFault as error:
-            return self.failed(record.path, direction, error, How.ROLLED_BACK, policy, attempt)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the body has not been called
-            return self.failed(record.path, direction, error, How.NOT_CALLED, None, attempt)
+            function, arguments = self._call(make, {}, policy)
+        except StepInterrupted as error:
+            raise LeaseLost("lost while the arguments were made") from error
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the body has not been called
+            return self.not_called(record.path, direction, error, policy, attempt)
         if self.claim.lapsed:
             raise LeaseLost("the lease was over before the body could be called")
         try:
@@ -146,6 +149,23 @@ class Caller:
             how, retry = classify(policy, error)
             return self.failed(record.path, direction, error, how, policy if retry else None, attempt)
         return self.returned(step, direction, value)
+
+    def prepared(self, step: Step[..., Any], attempt: int) -> Call | Outcome:
+        """The same as `prepare` where that runs code of the project; what it raises is an outcome."""
+        try:
+            return self._call(self.prepare, {"step": step}, step.policy)  # type: ignore[no-any-return]
+        except StepInterrupted as error:
+            raise LeaseLost("lost while the arguments were made") from error
+        except BaseException as error:  # noqa: BLE001 - bound callables and dataclasses may raise anything
+            return self.not_called(step.name, Direction.FORWARD, error, step.policy, attempt)
+
+    def not_called(
+        self, path: str, direction: Direction, error: BaseException, policy: Policy, attempt: int
+    ) -> Outcome:
+        """The outcome of a call whose arguments could not be made. Only what may pass is worth another attempt."""
+        passes = isinstance(error, (*DatabaseFault, StepTimeout))
+        how = How.ROLLED_BACK if passes else How.NOT_CALLED
+        return self.failed(path, direction, error, how, policy if passes else None, attempt)
 
     def returned(self, step: Step[..., Any], direction: Direction, value: Any) -> Outcome:
         """The outcome of a call that returned. What a compensation returns is not kept."""
@@ -174,7 +194,7 @@ class Caller:
 
     def _call(self, function: Callable[..., Any], arguments: dict[str, Any], policy: Policy) -> Any:
         """The one place where user code runs outside a transaction of ours."""
-        with clean_connections(), self.bound(policy) as bound:
+        with clean_connections(), contained(self.claim.using), self.bound(policy) as bound:
             return run(bound, function, arguments)
 
     def bound(self, policy: Policy, *, locked: bool = False) -> Bound:
@@ -184,10 +204,10 @@ class Caller:
 
     def _given(self, step: Step[..., Any], record: Record, plan: CallPlan, direction: Direction) -> dict[str, Any]:
         """A handler's arguments: the forward call's own first, then what that call could see."""
-        given: dict[str, Any] = dict(self.values.arguments(record))
-        given["error"] = ErrorInfo.from_json(record.error_text) if record.error_text else None
+        said: dict[str, Any] = {"error": ErrorInfo.from_json(record.error_text) if record.error_text else None}
         if record.output_text is not None and "result" in plan.sources:
-            given["result"] = self.values.output(record.path)
+            said["result"] = self.values.output(record.path)
+        given = ChainMap(said, self.values.arguments(record))  # type: ignore[arg-type]  # nothing is written to it
         return fill(plan, self.values, ctx=self._context(step, record, direction), given=given)
 
     def _context(self, step: Step[..., Any], record: Record | None, direction: Direction) -> Context:
@@ -202,7 +222,7 @@ class Caller:
             attempt=max(attempt, 1),
             idempotency_key=self._key(step, COMPENSATE) if backwards else forward,
             forward_idempotency_key="" if direction is Direction.FORWARD else forward,
-            input=self.saga.make_input(self.values.input),
+            ask_input=lambda: self.saga.make_input(dict(self.values.input)),
             results=Results(self.saga, self.values),
             deadline=None if policy.timeout is None else self.claim.moment() + timedelta(seconds=policy.timeout),
             outcome=_outcome(record) if record and direction is not Direction.FORWARD else "",
@@ -241,12 +261,6 @@ def _wants_context(plan: CallPlan) -> bool:
 
 
 def _outcome(record: Record) -> Any:
-    if record.status == StepStatus.COMPLETED:
+    if record.status == StepStatus.COMPLETED or record.output_text is not None:  # reconcile may have found it
         return "completed"
     return "failed" if record.outcome_known else "unknown"
-
-
-def could_not_be_made(path: str, error: BaseException, claim: Claim) -> Outcome:
-    """The outcome of a first attempt whose arguments could not be made: the body is not called, nothing is owed."""
-    how = How.NOT_CALLED
-    return Outcome(path=path, direction=Direction.FORWARD, how=how, at=claim.moment(), error=describe(error))

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from saga_app import atomics, clock, timeouts, watchdog
-from saga_app.bodies import Caller, could_not_be_made
+from saga_app import atomics, clock, late, timeouts, watchdog
+from saga_app.bodies import Caller
 from saga_app.conf import settings
 from saga_app.core import registry
-from saga_app.core.changes import advance, bound, intend, intend_compensation, release
+from saga_app.core.changes import Call, advance, bound, intend, intend_compensation, release
 from saga_app.core.decide import decide_unknown
 from saga_app.core.decisions import CallAtomic, Compensate, Decision, Finish, Intend, Park, Reconcile, Release, Stick
 from saga_app.core.errors import LeaseLost
@@ -25,8 +25,8 @@ from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Snapshot
 from saga_app.core.status import Status, StuckReason
 from saga_app.core.steps import Step
-from saga_app.store import checkpoint, claims, events
-from saga_app.store.checkpoint import Write
+from saga_app.store import checkpoint, claims
+from saga_app.store.checkpoint import Write, Written
 from saga_app.store.claims import Claim
 from saga_app.store.transactions import DatabaseFault, drop_broken_connection, is_inside
 from saga_app.values import Values
@@ -34,6 +34,7 @@ from saga_app.values import Values
 logger = logging.getLogger("saga_app")
 
 SLEPT_IN_PLACE = 1.0  # seconds; a longer delay gives the claim back
+NAP = 0.25  # seconds between two looks whether something has arrived meanwhile
 
 
 class Drive:
@@ -49,10 +50,10 @@ class Drive:
         self.values = Values(claim, facts)
         self.go_on: Callable[[], bool] = lambda: True
         self.ends = 0.0
-        self.done = False
+        self.over = False  # the claim is given back
         self.pending: Outcome | None = None  # told by a body, not yet written
-        self._first: checkpoint.Written | None = None
-        self._intended: Decision | None = None
+        self._first: Written | None = None  # written in the claim's own transaction
+        self._next: Decision | None = None  # a call whose intent is in it
 
     # the claim's own transaction
 
@@ -60,31 +61,28 @@ class Drive:
         """Write what can be decided without running any user code, in the claim's own transaction."""
         after, decision = self._decide()
         if isinstance(decision, Intend | Compensate):
-            intended = self._intend(after, decision, inert_only=True)
-            if intended is None:
-                return
-            after = intended
-            self._intended = decision
+            intended = self._intent(after, decision)
+            self._next = decision
         elif isinstance(decision, Release) and not self.returns_something(decision):
-            after = release(after, decision, self.claim.moment())
-            self.done = True
+            intended = release(after, decision, self.claim.moment())
         else:
             return
-        what = Write(self.written, self.current, after, self.done, isinstance(decision, Stick))
-        self._first = checkpoint.write(self.claim, what)
+        if intended is not None:
+            self._first = checkpoint.write(self.claim, self._what(intended, decision))
 
     def begun(self) -> None:
         """The claim's own transaction has committed."""
         self.claim.fresh = False
         if self._first is not None:
-            self.claim.writes += 1
-            self._wrote(self._first)
+            self.wrote(self._first)
+        else:
+            self._next = None
 
     # the loop
 
     def drive(self) -> None:
         """Go on until the claim is given back or lost."""
-        if self.done:
+        if self.over:
             return
         try:
             if is_inside():
@@ -94,7 +92,8 @@ class Drive:
                     self._loop()
         except LeaseLost as lost:
             logger.warning("Execution %s: %s", self.claim.execution_id, lost)
-            self._leave_word()
+            if self.pending is not None:
+                late.leave_word(self.claim, self.pending, self.current.known(self.pending.path))
         except DatabaseFault:
             logger.exception("Execution %s is left to the next claim.", self.claim.execution_id)
             drop_broken_connection(self.claim.using)
@@ -108,14 +107,14 @@ class Drive:
         return held
 
     def _loop(self) -> None:
-        if self._intended is not None and not self.done:
-            self._call(self._intended)
-        while not self.done:
+        if self._next is not None:
+            self._call(self._next)
+        while not self.over:
             after, decision = self._decide()
             if isinstance(decision, Release):
                 self._release(after, decision)
             elif self._must_yield():
-                self._write(after.but(due_at=self.claim.moment()), releases=True)
+                self._write(after.but(due_at=self.claim.moment()), Park(self.claim.moment()))
             elif isinstance(decision, Intend | Compensate):
                 self._begin_call(after, decision)
             elif after != self.written:
@@ -134,43 +133,53 @@ class Drive:
     def _must_yield(self) -> bool:
         return clock.monotonic() >= self.ends or not self.go_on()
 
+    # calls
+
     def _begin_call(self, after: Snapshot, decision: Intend | Compensate) -> None:
         """Write the intent, with the last outcome, and call the body."""
-        intended = self._intend(after, decision, inert_only=after != self.written)
-        if intended is None:
-            self._write(after)
-        elif intended is self.current:
-            return  # its arguments could not be made: an outcome like any other
-        elif self._write(intended):
+        intended = self._intent(after, decision)
+        if intended is None and after != self.written:
+            self._write(after)  # flushed before user code makes the arguments
+            return
+        intended = intended or self._bound(after, self._step(decision.path))
+        if intended is not None and self._write(intended):
             self._call(decision)
 
-    def _intend(self, after: Snapshot, decision: Intend | Compensate, *, inert_only: bool) -> Snapshot | None:
-        """The picture with the intent. None: `after` has to be written first, since user code is to run."""
-        step = self._step(decision.path)
-        now = self.claim.moment()
+    def _intent(self, after: Snapshot, decision: Intend | Compensate) -> Snapshot | None:
+        """The picture with the intent; None where making the arguments takes user code, or fails."""
+        step, now = self._step(decision.path), self.claim.moment()
         if isinstance(decision, Compensate):
             return intend_compensation(after, step, now)
         record = after.record(step.name)
         if record is not None and record.arguments_text is not None:
             return intend(after, step, None, now)
         self.values.facts = after
-        if inert_only and not self.caller.is_inert(step):
+        if not self.caller.is_inert(step):
             return None
         try:
-            call = self.caller.prepare(step)
+            return intend(after, step, self.caller.prepare(step), now)
         except DatabaseFault:
             raise
-        except Exception as error:  # noqa: BLE001 - bound callables and dataclasses may raise anything
-            if inert_only:
-                return None  # again, when it is the only thing left to write
-            self.pending = could_not_be_made(step.name, error, self.claim)
-            self.current = settle(bound(after, step, None, now), self.pending)
-            return self.current
-        return intend(after, step, call, now)
+        except Exception:  # noqa: BLE001 - told as an outcome once there is nothing else left to write
+            return None
+
+    def _bound(self, after: Snapshot, step: Step[..., Any]) -> Snapshot | None:
+        """The picture with the intent, its arguments made by user code; None: they could not be, an outcome."""
+        self.values.facts = after
+        record = after.record(step.name)
+        made = self.caller.prepared(step, (record.attempt if record else 0) + 1)
+        now = self.claim.moment()
+        if isinstance(made, Call):
+            return intend(after, step, made, now)
+        x = bound(after, step, None, now)
+        if made.retry:  # it counts, or it would be tried for ever
+            x = x.with_record(step.name, attempt=x.known(step.name).attempt + 1)
+        self.pending, self.current = made, settle(x, made)
+        return None
 
     def _call(self, decision: Decision) -> None:
         """Run user code; what it told is in `current` afterwards, and not written yet."""
-        self._intended = None
+        self._next = None
         self.values.facts = self.current
         match decision:
             case Intend(path) | Compensate(path) if not self._is_atomic(decision):
@@ -195,21 +204,28 @@ class Drive:
 
     def _release(self, after: Snapshot, decision: Release) -> None:
         if isinstance(decision, Park) and self._sleeps(decision):
-            self._write(after)
-            clock.sleep(max(0.0, (decision.until - self.claim.moment()).total_seconds()))
+            if self._write(after):
+                self._sleep(decision)
             return
         if self.returns_something(decision):
             if after != self.written:
                 self._write(after)
                 return
             decision, after = self._with_output(after, decision)
-        after = release(after, decision, self.claim.moment())
-        self._write(after, releases=True, absent=isinstance(decision, Stick))
+        self._write(release(after, decision, self.claim.moment()), decision)
 
     def _sleeps(self, park: Park) -> bool:
         """A short delay is slept in place: giving the claim back and taking it again costs more."""
         short = (park.until - self.claim.moment()).total_seconds() <= SLEPT_IN_PLACE
         return short and not clock.stands_still() and not self._must_yield() and self.saga is not None
+
+    def _sleep(self, park: Park) -> None:
+        """Wait it out, unless something arrives."""
+        while (left := (park.until - self.claim.moment()).total_seconds()) > 0:
+            clock.sleep(min(left, NAP))
+            if left > NAP and claims.something_came(self.claim):
+                self._look()
+                return
 
     def returns_something(self, decision: Decision) -> bool:
         """Whether this is an end at which the execution returns a value, which takes user code to compute."""
@@ -221,44 +237,33 @@ class Drive:
         self.values.facts = after
         try:
             text = self.caller.output_text()
-        except DatabaseFault:
-            raise
-        except Exception as error:  # noqa: BLE001 - a path into a value may lead nowhere
+        except BaseException as error:  # noqa: BLE001 - a path into a value may lead anywhere
             return Stick(StuckReason.UNDECODABLE), after.but(error_text=describe(error).to_json())
         return decision, after.but(output_text=text)
 
-    def _write(self, after: Snapshot, *, releases: bool = False, absent: bool = False) -> bool:
-        """Checkpoint. False: something arrived that the decision has not seen; only the outcome is written."""
-        what = Write(self.written, self.current, after, releases, absent)
-        return self._wrote(checkpoint.checkpoint(self.claim, what), releases=releases)
+    def _what(self, after: Snapshot, decision: Decision | None = None) -> Write:
+        releases, absent = isinstance(decision, Release), isinstance(decision, Stick)
+        return Write(self.written, self.current, after, releases, absent)
 
-    def _wrote(self, written: checkpoint.Written, *, releases: bool | None = None) -> bool:
+    def _write(self, after: Snapshot, decision: Decision | None = None) -> bool:
+        """Checkpoint. False: something arrived that the decision has not seen; only the outcome is written."""
+        return self.wrote(checkpoint.checkpoint(self.claim, self._what(after, decision)))
+
+    def wrote(self, written: Written) -> bool:
+        """A transaction with a write of ours has committed. False: only the outcome is in it; the facts are new."""
+        checkpoint.committed(self.claim, written)
         self.pending = None
-        releases = self.done if releases is None else releases
-        self.done = releases and written.decided
-        facts = written.facts
+        self.over = written.released
+        self.written = self.current = self.values.facts = written.facts
         if not written.decided:
-            self._intended = None
-            looked = checkpoint.persist(self.claim, partial(claims.look, self.claim), [])
-            facts = looked.but(quiet_at=facts.quiet_at)
-        self.written = self.current = self.values.facts = facts
+            self._next = None
+            self._look()
         return written.decided
 
-    def atomically_wrote(self, written: checkpoint.Written, *, releases: bool) -> None:
-        """The transaction of an atomic body has committed, its record and perhaps the end with it."""
-        self.claim.writes += 1
-        self._wrote(written, releases=releases)
-
-    def _leave_word(self) -> None:
-        """What a body told that may not be recorded any more: it may have landed after its compensation."""
-        told = self.pending
-        if told is None:
-            return
-        data = {"path": told.path, "direction": str(told.direction), "how": str(told.how)}
-        try:
-            events.late_result(self.claim.execution_id, self.claim.using, data)
-        except DatabaseFault:
-            logger.exception("Execution %s: a late result could not be noted: %s", self.claim.execution_id, data)
+    def _look(self) -> None:
+        """Read the facts anew: what was decided upon is not what is true any more."""
+        facts = checkpoint.persist(self.claim, partial(claims.look, self.claim), [])
+        self.written = self.current = self.values.facts = facts
 
     # what it drives
 

@@ -163,10 +163,13 @@ def abandon(execution: Target, *, actor: Any = None, reason: str = "", version: 
 
 
 def unwind(execution: Target, *, actor: Any = None, reason: str = "", version: int | None = None) -> Execution:
-    """Begin the unwind of an execution that is stuck before its pivot."""
+    """Begin the unwind of an execution that is stuck before its pivot. Needs its saga: what is owed hangs on it."""
 
     def change(locked: Locked) -> Snapshot:
-        return verbs.unwind(locked.facts, _definition(locked), locked.now)
+        saga = _definition(locked)
+        if saga is None:
+            raise acting.refused(Refused("unknown_saga"))
+        return verbs.unwind(locked.facts, saga, locked.now)
 
     return acting.act(execution, Request("unwind", actor, reason, version), change)
 
@@ -238,6 +241,9 @@ def rerun(execution: Target, *, actor: Any = None, reason: str = "", key: str | 
 
     Returns:
         The new execution.
+
+    Raises:
+        InputError: the highest revision takes another input.
     """
     row = acting.found(execution)
     saga = registry.latest(row.saga)

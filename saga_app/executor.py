@@ -70,19 +70,22 @@ def _claimed(holder: str, using: str, execution_id: UUID | None) -> Drive | None
             driver = _take(holder, using, execution_id)
             if driver is not None:
                 driver.begin()
-    except DatabaseFault:
+    except Exception as error:
         drop_broken_connection(using)
-        if driver is None or not claims.is_there(driver.claim):
-            raise
-    except Exception:
         if driver is None:
             raise
-        logger.exception("Execution %s could not be decided about.", driver.claim.execution_id)
-        with durable(using):  # claimed alone, so that it counts as a death and does not come back for ever
-            driver = _take(holder, using, driver.claim.execution_id)
+        if not isinstance(error, DatabaseFault) or not claims.is_there(driver.claim):
+            logger.exception("Execution %s could not be begun together with its claim.", driver.claim.execution_id)
+            driver = _alone(holder, using, driver.claim.execution_id)
     if driver is not None:
         driver.begun()
     return driver
+
+
+def _alone(holder: str, using: str, execution_id: UUID) -> Drive | None:
+    """A claim and nothing else: it counts as a death, so that a row that no worker can begin does not come for ever."""
+    with durable(using):
+        return _take(holder, using, execution_id)
 
 
 def _take(holder: str, using: str, execution_id: UUID | None) -> Drive | None:

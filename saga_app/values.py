@@ -23,9 +23,8 @@ class Values:
 
     @property
     def input(self) -> Mapping[str, Any]:
-        """The input, name → value. A model instance in it is read again: never a stale copy."""
-        decoded: Mapping[str, Any] = codec.decode(self.claim.input_text)
-        return decoded
+        """The input, name → value. A model instance in it is read again when it is asked for: never a stale copy."""
+        return codec.entries(self.claim.input_text)
 
     def output(self, path: str) -> Any:
         """What the step at `path` returned; KeyError where it has nothing."""
@@ -41,11 +40,11 @@ class Values:
             return None
         return self._text(path, "output_text", record.output_text)
 
-    def arguments(self, record: Record) -> dict[str, Any]:
-        """The bound arguments of a forward call, stored before its first attempt."""
+    def arguments(self, record: Record) -> Mapping[str, Any]:
+        """The bound arguments of a forward call, stored before its first attempt, name → value."""
         text = record.arguments_text
         found = None if text is None else self._text(record.path, "arguments_text", text)
-        return {} if found is None else codec.decode(found, path=record.path)
+        return {} if found is None else codec.entries(found, path=record.path)
 
     def _text(self, path: str, column: str, text: str) -> str | None:
         if text != ELSEWHERE:

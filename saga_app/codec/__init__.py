@@ -14,11 +14,12 @@ from saga_app.codec.compare import differing_paths, same
 from saga_app.codec.decoder import Decoder
 from saga_app.codec.display import plain
 from saga_app.codec.encoder import Encoder, too_large
+from saga_app.codec.entries import Entries
 from saga_app.codec.where import Where
 from saga_app.conf import settings
-from saga_app.core.errors import UnsupportedValue
+from saga_app.core.errors import Undecodable, UnsupportedValue
 
-__all__ = ["decode", "differing_paths", "encode", "inert", "plain", "same"]
+__all__ = ["decode", "differing_paths", "encode", "entries", "inert", "plain", "same"]
 
 _LIVE = (wire.ENUM, wire.FLAG, wire.DATACLASS, wire.NAMEDTUPLE, wire.MODEL)
 
@@ -35,6 +36,14 @@ def encode(value: object, *, path: str = "") -> str:
 def decode(text: str, *, path: str = "") -> Any:
     """The value that encode() was given. Undecodable when it cannot be had back; database errors pass through."""
     return Decoder().decode(envelope.unseal(text, path), Where(path))
+
+
+def entries(text: str, *, path: str = "") -> Entries:
+    """A mapping that was encoded, each value decoded when it is asked for. Undecodable when the text is none at all."""
+    data = envelope.unseal(text, path)
+    if not isinstance(data, dict):
+        raise Undecodable(path, "is no stored mapping")
+    return Entries(data, path)
 
 
 def inert(text: str) -> bool:

@@ -209,7 +209,10 @@ def _failed_there(x: Snapshot) -> Snapshot:
     """Name again the step whose failure began the unwind, where a compensation has stopped it meanwhile."""
     failed = (r for r in reversed(x.records) if r.status == StepStatus.FAILED and r.error_text == x.error_text)
     record = next(failed, None) if x.unwinding and x.error_text is not None else None
-    return x.but(failing_path=record.path if record else "") if x.unwinding else x
+    if record is None:
+        return x.but(failing_path="", cause="") if x.unwinding else x
+    info = ErrorInfo.from_json(x.error_text or "")
+    return x.but(failing_path=record.path, cause=fingerprint(x.saga, record.path, Direction.FORWARD, info))
 
 
 def finish(x: Snapshot, status: Status, now: datetime) -> Snapshot:

@@ -29,15 +29,20 @@ class Context:
     attempt: int
     idempotency_key: str
     forward_idempotency_key: str = ""
-    input: Any = None
     results: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     deadline: datetime | None = None
     outcome: Outcome = ""
     index: int | None = None
+    ask_input: Callable[[], Any] = field(default=lambda: None, repr=False, compare=False)
     ask_cancelled: Callable[[], bool] = field(default=lambda: False, repr=False, compare=False)
     tell_progress: Callable[[float, str], None] = field(
         default=lambda _fraction, _text: None, repr=False, compare=False
     )
+
+    @property
+    def input(self) -> Any:
+        """What the execution was started with: an instance of its dataclass, else a mapping."""
+        return self.ask_input()
 
     @property
     def cancel_requested(self) -> bool:

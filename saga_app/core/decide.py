@@ -22,7 +22,7 @@ from saga_app.core.decisions import (
     Suspend,
 )
 from saga_app.core.status import CompensationStatus, Status, StepStatus, StuckReason, UnwindCause
-from saga_app.core.unwind import backwards
+from saga_app.core.unwind import Action, backwards, plan_unwind
 
 if TYPE_CHECKING:
     from saga_app.core.saga import Saga
@@ -61,7 +61,7 @@ def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
 def _at_once(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
     """What to do next, if no worker that lost this execution can be inside a body any more."""
     if snapshot.deaths > MOST_DEATHS:
-        return Stick(StuckReason.WORKER_LOST, _open_path(snapshot))
+        return Stick(StuckReason.WORKER_LOST, _open_path(saga, snapshot))
     return backwards(saga, snapshot, now) if snapshot.unwinding else _forwards(saga, snapshot, now)
 
 
@@ -76,6 +76,8 @@ def decide_unknown(snapshot: Snapshot, now: datetime, grace: float) -> Decision:
     Returns:
         Park, for 30 seconds first, each time twice as long, 5 minutes at most and not beyond the grace; then Stick.
     """
+    if snapshot.suspend_requested_at:
+        return Suspend()
     waited = (now - (snapshot.definition_missing_since or now)).total_seconds()
     if waited >= grace:
         return Stick(StuckReason.DEFINITION_MISSING)
@@ -83,10 +85,14 @@ def decide_unknown(snapshot: Snapshot, now: datetime, grace: float) -> Decision:
     return Park(now + timedelta(seconds=min(doubled, LONGEST_WAIT, grace - waited)))
 
 
-def _open_path(x: Snapshot) -> str:
+def _open_path(saga: Saga[Any], x: Snapshot) -> str:
     """Where it was when its workers died."""
     running = (StepStatus.RUNNING, CompensationStatus.RUNNING)
-    return next((r.path for r in x.records if r.status in running or r.compensation_status in running), "")
+    for record in x.records:
+        if record.status in running or record.compensation_status in running:
+            return record.path
+    lines = plan_unwind(saga, x) if x.unwinding else ()
+    return next((line.path for line in lines if line.action in (Action.COMPENSATE, Action.RECONCILE)), "")
 
 
 def fits(saga: Saga[Any], snapshot: Snapshot) -> bool:
@@ -98,12 +104,19 @@ def fits(saga: Saga[Any], snapshot: Snapshot) -> bool:
 
 
 def _forwards(saga: Saga[Any], x: Snapshot, now: datetime) -> Decision:
+    """Requests first, then whether it may go on at all, then the first node that is not done."""
     if x.cancel_requested_at and x.pivoted_at is None:
         return _close(saga, x, UnwindCause.CANCEL)
     if x.suspend_requested_at:
         return Suspend()
+    if x.not_before and x.not_before > now and not x.records:
+        return Park(x.not_before)
     if not fits(saga, x):
         return Stick(StuckReason.DEFINITION_CHANGED)
+    return _first_open(saga, x, now)
+
+
+def _first_open(saga: Saga[Any], x: Snapshot, now: datetime) -> Decision:
     for node in saga.nodes:
         if node.kind == "pivot":
             if x.pivoted_at is None:

@@ -178,7 +178,7 @@ def _reconciled(snapshot: Snapshot, record: Record, outcome: Outcome) -> dict[st
         known = {"may_have_happened": False, "outcome_known": True}
         why = {"error_text": silence(record, "reconcile says that it did nothing") or record.error_text}
         return known if snapshot.unwinding else known | why | _again_or_failed(record, outcome)
-    return {"reconciled": True, "may_have_happened": True}
+    return {"reconciled": True}  # what may have happened is said by whoever ends or repeats the attempt
 
 
 def begun(record: Record, direction: Direction, attempt: int, at: datetime) -> tuple[dict[str, Any], ...]:

@@ -85,11 +85,13 @@ class Snapshot:
     next_seq: int = 0
     resume_count: int = 0
     definition_missing_since: datetime | None = None
+    not_before: datetime | None = None
+    """It is not begun before that moment."""
+    quiet_at: datetime | None = None
+    """Until then a worker that lost this execution may still be inside the body of a step."""
     started_at: datetime | None = None
     finished_at: datetime | None = None
     records: tuple[Record, ...] = ()
-    quiet_at: datetime | None = None
-    """Not a column: until then a worker that lost this execution may still be inside the body of a step."""
 
     def but(self, **changes: Any) -> Snapshot:
         """The same picture with some fields changed."""

@@ -224,7 +224,8 @@ def skip(x: Snapshot, record: Record, now: datetime, *, happened: bool, output_t
     """The operator says what happened: the step is completed with that output, and owed; or it did nothing."""
     known = {"outcome_known": True, "may_have_happened": happened, "due_at": None, "finished_at": now}
     status = StepStatus.COMPLETED if happened else StepStatus.SKIPPED
-    x = x.with_record(record.path, status=status, output_text=output_text, attempts=lost(record), **known)
+    said = {"status": status, "output_text": output_text, "error_text": None}
+    x = x.with_record(record.path, attempts=lost(record), **said, **known)
     return _onwards(x, now)
 
 
@@ -236,7 +237,8 @@ def resolve(x: Snapshot, record: Record, now: datetime) -> Snapshot:
 
 def unwind(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
     """Begin the unwind of an execution that is stuck before its pivot."""
-    return begin_unwind(saga, x, UnwindCause.FAILURE, now).but(due_at=now, deaths=0)
+    cause = UnwindCause.CANCEL if x.cancel_requested_at else UnwindCause.FAILURE  # an accepted cancel wins
+    return begin_unwind(saga, x, cause, now).but(suspend_requested_at=None, deaths=0)
 
 
 def cancel(x: Snapshot, now: datetime, reason: str) -> Snapshot:

@@ -54,6 +54,8 @@ class Execution(models.Model):
     version = models.BigIntegerField(default=0)
     resume_count = models.IntegerField(default=0)
     definition_missing_since = MomentField(null=True)
+    not_before = MomentField(null=True)
+    quiet_at = MomentField(null=True)
     created_at = MomentField(_("created"))
     started_at = MomentField(_("started"), null=True)
     updated_at = MomentField(_("updated"))

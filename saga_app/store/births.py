@@ -41,6 +41,7 @@ def insert(
         input_text=input_text,
         priority=priority,
         due_at=due or now,
+        not_before=due,
         created_at=now,
         updated_at=now,
     )

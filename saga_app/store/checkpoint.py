@@ -21,7 +21,7 @@ from saga_app.models import Execution
 from saga_app.store import events, rows, sql
 from saga_app.store.claims import Claim
 from saga_app.store.sql import ONE_MORE, Sql
-from saga_app.store.transactions import DatabaseFault, drop_broken_connection, durable, is_inside
+from saga_app.store.transactions import DatabaseFault, Passing, drop_broken_connection, durable, is_inside
 
 RETURNED = ("cancel_requested_at", "suspend_requested_at", "wakes", "updated_at")
 NOT_WRITTEN = {"due_at", "deaths"}  # while it is held, the one is the lease and the other counts claims
@@ -59,10 +59,14 @@ class Written:
     Attributes:
         facts: the picture the table holds now, as far as this drive knows.
         decided: the decision is in it; False: only the outcome is, and the facts have to be looked at anew.
+        released: the claim is given back with it.
+        extended_at: our monotonic seconds when it renewed the lease, if it did.
     """
 
     facts: Snapshot
     decided: bool
+    released: bool
+    extended_at: float | None
 
 
 def write(claim: Claim, what: Write) -> Written:
@@ -79,14 +83,16 @@ def write(claim: Claim, what: Write) -> Written:
         _take_back(claim, what)
     facts = rows.write_records(claim.execution_id, what.before, target, claim.using)
     events.append_history(claim.execution_id, what.before, facts, claim.using, returned["updated_at"])
-    if extended_at is not None:
-        claim.renewed(extended_at)
-    return Written(facts.but(deaths=facts.deaths if claim.fresh else 0), target is what.after)
+    decided = target is what.after
+    facts = facts.but(deaths=facts.deaths if claim.fresh else 0)
+    return Written(facts, decided, released=what.releases and decided, extended_at=extended_at)
 
 
-def committed(claim: Claim) -> None:
-    """The transaction of a write has committed: the fence moves with it."""
+def committed(claim: Claim, written: Written) -> None:
+    """The transaction of a write has committed: the fence moves with it, and the lease, if it was renewed."""
     claim.writes += 1
+    if written.extended_at is not None:
+        claim.renewed(written.extended_at)
 
 
 def _fence(claim: Claim) -> dict[str, Any]:
@@ -145,6 +151,8 @@ def _take_back(claim: Claim, what: Write) -> None:
 def checkpoint(claim: Claim, what: Write) -> Written:
     """Write in a transaction of its own, tried again while the lease lasts: a refused write is never a failed body.
 
+    Whoever calls it says `committed` then.
+
     Raises LeaseLost when the claim is somebody else's, or when the database refused until the lease was over; the
     first refusal is its cause.
     """
@@ -155,9 +163,7 @@ def checkpoint(claim: Claim, what: Write) -> Written:
         return pending[-1]
 
     pending: list[Written] = []
-    written = persist(claim, attempt, pending)
-    committed(claim)
-    return written
+    return persist(claim, attempt, pending)
 
 
 def persist(claim: Claim, attempt: Callable[[], T], pending: list[T]) -> T:
@@ -167,13 +173,15 @@ def persist(claim: Claim, attempt: Callable[[], T], pending: list[T]) -> T:
         claim: whose fence it is.
         attempt: the whole transaction; appends to `pending` what it will have written, before it commits.
         pending: see `attempt`.
+
+    Raises LeaseLost, or a database error that no later try would spare us: that is a defect, and says so at once.
     """
     pause, first_error = FIRST_PAUSE, None
     while True:
         pending.clear()
         try:
             return attempt()
-        except DatabaseFault as error:
+        except Passing as error:
             first_error = first_error or error
         while True:
             if claim.lapsed:

@@ -111,7 +111,10 @@ def take(holder: str, using: str, execution_id: UUID | None = None) -> tuple[Cla
         input_text=row["input_text"],
     )
     facts = _facts(row, using)
-    return claim, facts.but(quiet_at=_quiet_at(row, facts))
+    inside = any(record.status == StepStatus.RUNNING for record in facts.records)
+    return claim, facts if inside or not row["was_held"] else facts.but(
+        quiet_at=None
+    )  # it was taken over between bodies
 
 
 def _facts(row: dict[str, Any], using: str) -> Snapshot:
@@ -119,13 +122,15 @@ def _facts(row: dict[str, Any], using: str) -> Snapshot:
     return rows.snapshot(row, rows.load_records(row["id"], using))
 
 
-def _changes(using: str, holder: str) -> dict[str, Any]:
+def _changes(using: str, holder: str, quiet: object) -> dict[str, Any]:
+    """The lease columns. `quiet`: until when whoever held a lapsed lease may still be inside a body (design §8.8)."""
     return {
         "epoch": ONE_MORE["epoch"],
         "lease_holder": holder,
         "due_at": sql.moment(using, plus=settings.LEASE),
         "deaths": ONE_MORE["deaths"],
         "updated_at": sql.moment(using),
+        "quiet_at": quiet,
     }
 
 
@@ -139,7 +144,7 @@ def _due(using: str, execution_id: UUID | None) -> tuple[str, list[Any]]:
     now, one = sql.moment(using), " AND id = %s" if execution_id else ""
     chosen = [sql.prepared(Execution, using, "id", execution_id)] if execution_id else []
     text = (
-        "SELECT id, due_at, lease_holder FROM saga_app_execution "
+        "SELECT id, due_at, lease_holder, quiet_at FROM saga_app_execution "
         f"WHERE due_at <= {now.text}{one} ORDER BY priority, due_at LIMIT 1"
     )
     return text, [*now.params, *chosen]
@@ -147,43 +152,40 @@ def _due(using: str, execution_id: UUID | None) -> tuple[str, list[Any]]:
 
 def _most_urgent(using: str, execution_id: UUID | None) -> list[dict[str, Any]]:
     text, params = _due(using, execution_id)
-    return sql.run(Execution, using, text, params, ("id", "due_at", "lease_holder"))
+    return sql.run(Execution, using, text, params, ("id", "due_at", "lease_holder", "quiet_at"))
 
 
 def _take_sqlite(holder: str, using: str, execution_id: UUID | None) -> dict[str, Any] | None:
     """The caller's transaction holds the only write lock already."""
     for row in _most_urgent(using, execution_id):
-        (taken,) = sql.update(Execution, using, _changes(using, holder), {"id": row["id"]}, READ)
-        return taken | {"was_due": row["due_at"], "was_held": row["lease_holder"] is not None}
+        quiet = row["due_at"] + _grace() if row["lease_holder"] is not None else row["quiet_at"]
+        (taken,) = sql.update(Execution, using, _changes(using, holder, quiet), {"id": row["id"]}, READ)
+        return taken | {"was_held": row["lease_holder"] is not None}
     return None
 
 
 def _take_postgresql(holder: str, using: str, execution_id: UUID | None) -> dict[str, Any] | None:
     """One statement. MATERIALIZED, so that the row is chosen and locked once; SKIP LOCKED, so that nobody queues."""
     due, params = _due(using, execution_id)
-    changes = _changes(using, holder)
+    quiet = Sql("CASE WHEN x.lease_holder IS NULL THEN x.quiet_at ELSE x.due_at + %s END", (_grace(),))
+    changes = _changes(using, holder, quiet)
     assignments = ", ".join(f"{name} = {sql.placeholder(value)}" for name, value in changes.items())
     text = (
         f"WITH c AS MATERIALIZED ({due} FOR NO KEY UPDATE SKIP LOCKED) "
         f"UPDATE saga_app_execution x SET {assignments} FROM c WHERE x.id = c.id "
-        f"RETURNING {sql.columns(Execution, READ, 'x')}, c.due_at, c.lease_holder"
+        f"RETURNING {sql.columns(Execution, READ, 'x')}, c.lease_holder IS NOT NULL"
     )
-    for row in sql.run(Execution, using, text, [*params, *_values(changes)], READ, extra=2):
-        was_due, was_held = row.pop("extra")
-        return row | {"was_due": was_due, "was_held": was_held is not None}
+    for row in sql.run(Execution, using, text, [*params, *_values(changes)], READ, extra=1):
+        return row | {"was_held": row.pop("extra")[0]}
     return None
+
+
+def _grace() -> timedelta:
+    return timedelta(seconds=settings.HARD_STOP_GRACE)
 
 
 def _values(changes: dict[str, Any]) -> list[Any]:
     return [each for value in changes.values() for each in (value.params if isinstance(value, Sql) else (value,))]
-
-
-def _quiet_at(row: dict[str, Any], facts: Snapshot) -> datetime | None:
-    """Where the claim took a lapsed lease over: until when its holder may still be inside a step's body (§8.8)."""
-    if not row["was_held"] or not any(record.status == StepStatus.RUNNING for record in facts.records):
-        return None
-    moment: datetime = row["was_due"]
-    return moment + timedelta(seconds=settings.HARD_STOP_GRACE)
 
 
 def is_there(claim: Claim) -> bool:
@@ -203,6 +205,12 @@ def look(claim: Claim) -> Snapshot:
     )
     claim.seen = row["wakes"]
     return _facts(row, claim.using)
+
+
+def something_came(claim: Claim) -> bool:
+    """Whether `wakes` has been raised since the facts were read: a plain look."""
+    rows_now = Execution.objects.using(claim.using).filter(pk=claim.execution_id)
+    return rows_now.exclude(wakes=claim.seen).exists()
 
 
 def beat(claim: Claim) -> bool:

@@ -14,8 +14,7 @@ from saga_app.core.status import check_move
 from saga_app.models import Execution, StepRecord
 from saga_app.store import sql
 
-NOT_COLUMNS = {"records", "quiet_at"}
-EXECUTION_FIELDS = tuple(f.name for f in fields(Snapshot) if f.name not in NOT_COLUMNS)
+EXECUTION_FIELDS = tuple(f.name for f in fields(Snapshot) if f.name != "records")
 RECORD_FIELDS = tuple(f.name for f in fields(Record) if f.name != "attempts")
 LARGE = ("arguments_text", "output_text")
 READ = (*(name for name in RECORD_FIELDS if name not in LARGE), "attempts_text")

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import logging
-import logging
 from uuid import UUID
 
 from django.db import connections
-from django.db import connections
 from django.db.models import Exists
 
-from saga_app.core.readable import readable
 from saga_app.models import Execution, StepRecord
 from saga_app.store.claims import Claim
-from saga_app.store.transactions import DatabaseFault
-
-logger = logging.getLogger("saga_app")
 from saga_app.store.events import readable
 from saga_app.store.transactions import DatabaseFault
 

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
-from django.db import DatabaseError, InterfaceError, connections, router, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, connections, router, transaction
 
 from saga_app.core.errors import NotReady
 from saga_app.models import Execution
 
 DatabaseFault = (DatabaseError, InterfaceError)
+Passing = (OperationalError, InterfaceError)  # a lock, a restart, a full disk: the same statement may succeed later
 
 _inside: ContextVar[bool] = ContextVar("saga_inside_transactions", default=False)
 
@@ -39,6 +40,30 @@ def inside_transactions() -> Iterator[None]:
 def is_inside() -> bool:
     """Whether `inside_transactions` is in force."""
     return _inside.get()
+
+
+@contextmanager
+def contained(using: str) -> Iterator[None]:
+    """Keep a database error of user code from breaking a TestCase's transaction; elsewhere there is none to break.
+
+    What the code wrote is kept, as autocommit would keep it, unless the database has lost it with the error.
+    """
+    connection = connections[using]
+    if not is_inside() or not connection.in_atomic_block:
+        yield
+        return
+    savepoint = transaction.savepoint(using)
+    broken = False
+    try:
+        yield
+    except DatabaseFault:
+        broken = True
+        raise
+    finally:
+        if broken or connection.needs_rollback:
+            connection.needs_rollback = False
+            transaction.savepoint_rollback(savepoint, using)
+        transaction.savepoint_commit(savepoint, using)
 
 
 def refuse_inside_transaction(what: str) -> None:

@@ -72,7 +72,6 @@ def make_context(**fields: Any) -> Context:
     path = fields.setdefault("path", "step")
     plausible: dict[str, Any] = {
         "saga": "saga",
-        "input": {},
         "results": {},
         "attempt": 1,
         "deadline": real_clock.now() + timedelta(seconds=30),
@@ -80,7 +79,8 @@ def make_context(**fields: Any) -> Context:
         "idempotency_key": f"saga:{execution_id}:{path}:forward",
         "forward_idempotency_key": f"saga:{execution_id}:{path}:forward",
     }
-    return Context(**{**plausible, **fields})
+    given = fields.pop("input", {})
+    return Context(**{**plausible, "ask_input": lambda: given, **fields})
 
 
 @contextmanager

@@ -107,7 +107,7 @@ def test_an_engine_without_intents_is_found_out(monkeypatch: pytest.MonkeyPatch)
     """These tests can fail: where no intent is written before the call, a cancel does not undo what it did."""
 
     def hasty(drive: driving.Drive, after: Snapshot, decision: Any) -> None:
-        intended = drive._intend(after, decision, inert_only=False)
+        intended = drive._intent(after, decision)
         assert intended
         drive.current = intended
         drive._call(decision)

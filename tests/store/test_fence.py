@@ -52,7 +52,7 @@ def test_every_write_counts_itself() -> None:
     """Design §7.1. `writes` grows by one with each, so that a write in doubt can be told from the next one."""
     x = plain("a").start()
     claim, facts = claimed(x)
-    checkpoint.checkpoint(claim, intent(claim, facts))
+    checkpoint.committed(claim, checkpoint.checkpoint(claim, intent(claim, facts)))
     assert (claim.writes, now(x).writes) == (1, 1)
 
 
@@ -131,6 +131,7 @@ def test_deaths_are_reset_by_the_first_write_after_the_claim() -> None:
     claim, facts = claimed(x)
     claim.fresh = True
     written = checkpoint.checkpoint(claim, intent(claim, facts))
+    checkpoint.committed(claim, written)
     assert now(x).deaths == 1
     claim.fresh = False
     checkpoint.checkpoint(claim, Write(written.facts, written.facts, written.facts))
