@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -67,4 +68,5 @@ def refusing(refuses: Callable[[str], object], error: str = "the disk is full") 
 
 def writes_to(table: str) -> Callable[[str], bool]:
     """Whether a statement writes to that table of ours: "execution", "steprecord", "event"."""
-    return lambda sql: sql.lstrip().startswith(("UPDATE", "INSERT", "WITH")) and f'"saga_app_{table}"' in sql
+    name = re.compile(rf"\bsaga_app_{table}\b")
+    return lambda sql: sql.lstrip().startswith(("UPDATE", "INSERT", "WITH")) and bool(name.search(sql))

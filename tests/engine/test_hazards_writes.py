@@ -129,6 +129,7 @@ def test_an_unwind_that_cannot_begin(gate: Gate) -> None:
     assert end(drive(x)) == UNWOUND
     assert order() == ["a", "b", "~b", "~a"]
     assert "its worker" in now(x).error.text
+    assert events(x, "late_result")[0].data["error"] == "ValueError: real"
 
 
 def test_a_second_intent_that_is_refused(gate: Gate) -> None:
