@@ -98,8 +98,7 @@ class _AtomicCall:
         try:
             with timeouts.clean_connections(), durable(claim.using):
                 transaction.on_commit(lambda: committed.append(True), using=claim.using)  # the first hook: ours
-                checkpoint.limit_transaction(claim.using, self.policy.timeout or timeouts.LONGEST / 1000)
-                checkpoint.still_ours(claim)
+                checkpoint.enter(claim, self.policy.timeout or timeouts.LONGEST / 1000)
                 pending.append(self._body_and_record())
                 doomed = connections[claim.using].needs_rollback
             committed += [True] * (is_inside() and not doomed)  # a TestCase commits nothing: leaving the block counts

@@ -218,26 +218,24 @@ def has_landed(claim: Claim) -> bool:
     return bool(row["writes"] == claim.writes + 1)
 
 
-def still_ours(claim: Claim) -> None:
-    """An unlocked look before an atomic body: raise LeaseLost where the claim has been taken over already."""
-    text = f"SELECT 1 FROM {sql.table(Execution)} WHERE id = %s AND epoch = %s AND lease_holder = %s"
-    params = [sql.prepared(Execution, claim.using, "id", claim.execution_id), claim.epoch, claim.holder]
-    with connections[claim.using].cursor() as cursor:
-        cursor.execute(text, params)
-        ours = cursor.fetchone()
-    if not ours:
-        raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
+TIMEOUTS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 
 
-def limit_transaction(using: str, seconds: float) -> None:
-    """Let no statement, lock or pause of this transaction outlast the body's timeout (PostgreSQL)."""
-    connection = connections[using]
-    if connection.vendor != "postgresql" or is_inside():  # a TestCase's transaction is not ours to limit
-        return
-    names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
-    milliseconds = str(min(max(1, int(seconds * 1000)), LONGEST_LIMIT))
+def enter(claim: Claim, seconds: float) -> None:
+    """Begin an atomic body's transaction: an unlocked look that the claim is ours, and limits, in one statement.
+
+    On PostgreSQL no statement, lock or pause of the transaction may outlast the body's timeout. Raises LeaseLost where
+    the claim has been taken over already.
+    """
+    connection = connections[claim.using]
+    limits: list[str] = []
+    if connection.vendor == "postgresql" and not is_inside():  # a TestCase's transaction is not ours to limit
+        milliseconds = str(min(max(1, int(seconds * 1000)), LONGEST_LIMIT))
+        limits = [part for name in TIMEOUTS for part in (name, milliseconds)]
+    configured = "set_config(%s, %s, true), " * (len(limits) // 2)
+    text = f"SELECT {configured}1 FROM {sql.table(Execution)} WHERE id = %s AND epoch = %s AND lease_holder = %s"
+    mine = [sql.prepared(Execution, claim.using, "id", claim.execution_id), claim.epoch, claim.holder]
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT " + ", ".join("set_config(%s, %s, true)" for _ in names),
-            [part for name in names for part in (name, milliseconds)],
-        )
+        cursor.execute(text, [*limits, *mine])
+        if not cursor.fetchone():
+            raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
