@@ -63,9 +63,9 @@ def act(execution: Target, request: Request, change: Callable[[Locked], Snapshot
         with transaction.atomic(using=using):
             locked = changes.lock(execution_id, using)
             check(locked, request)
-            after = change(locked)
-            _note(execution_id, request, token)  # first: what it leads to comes after it in the history
-            changes.change(locked, after, using)
+            after = changes.change(locked, change(locked), using)
+            _note(execution_id, request, token)
+            events.append_history(execution_id, locked.facts, after, using, locked.now)
     except DatabaseFault:
         if connections[using].in_atomic_block or not _landed(execution_id, token, using):
             raise

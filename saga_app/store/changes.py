@@ -14,7 +14,7 @@ from saga_app.core.errors import UnknownExecution
 from saga_app.core.snapshot import Snapshot
 from saga_app.core.status import STOPPED
 from saga_app.models import Execution
-from saga_app.store import events, rows
+from saga_app.store import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +56,18 @@ def lock(execution_id: UUID, using: str) -> Locked:
     return Locked(row, facts, row.moment)  # type: ignore[attr-defined]
 
 
-def change(locked: Locked, after: Snapshot, using: str) -> None:
-    """Write what a verb changed. `wakes` says that something came; only an unheld, open row's due time moves."""
+def change(locked: Locked, after: Snapshot, using: str) -> Snapshot:
+    """Write what a verb changed; its history is the caller's, since inserts come last (design §7.5).
+
+    `wakes` says that something came; only an unheld, open row's due time moves.
+    """
     changes = rows.execution_changes(locked.facts, after)
     changes.pop("due_at", None)
     changes |= {"wakes": F("wakes") + 1, "version": F("version") + 1, "updated_at": clock.database_now(using)}
     if not locked.held:
         changes |= {"epoch": F("epoch") + 1, "due_at": None if after.status in STOPPED else _at_once(using)}
     Execution.objects.using(using).filter(pk=locked.row.pk).update(**changes)
-    facts = rows.write_records(locked.row.pk, locked.facts, after, using)
-    events.append_history(locked.row.pk, locked.facts, facts, using, locked.now)
+    return rows.write_records(locked.row.pk, locked.facts, after, using)
 
 
 def _at_once(using: str) -> Case:

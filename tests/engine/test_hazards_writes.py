@@ -229,7 +229,7 @@ def test_the_history_of_a_life() -> None:
     x.resume(reason="but now")
     drive(x)
     assert [one.type for one in events(x)] == [
-        "start", "stuck", "unwinding", "unwind", "stuck", "resume", "suspend", "suspended", "resume", "failed",
+        "start", "stuck", "unwind", "unwinding", "stuck", "resume", "suspend", "suspended", "resume", "failed",
     ]  # fmt: skip
     assert len({one.at for one in events(x)}) == 1
     y = begun(do("a"), Pivot(), do("b"))
