@@ -19,9 +19,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", choices=["sqlite", "postgres"], help="one database instead of both")
     parser.add_argument("--rounds", default="7", help="rounds of which the median is shown (7)")
     options = parser.parse_args(arguments)
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; medians of {options.rounds}\n"
-    )
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    print(f"{machine}; medians of {options.rounds} rounds\n", flush=True)
     for engine in [options.only] if options.only else ["sqlite", "postgres"]:
         with environment(engine) as variables:
             command = [sys.executable, "-m", "tests.benchmarks.measure", options.rounds]
