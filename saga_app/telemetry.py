@@ -7,5 +7,6 @@ from django.dispatch import Signal
 __all__ = ["execution_changed"]
 
 execution_changed = Signal()
-"""Sent after commit with `execution_id` (UUID), `saga` (name) and `event` (a type of `Event`). A receiver that raises
-is logged, and otherwise ignored."""
+"""Sent after commit with `execution_id` (UUID), `saga` (name) and `event`: pivoted, unwinding, suspended, stuck,
+completed, failed or cancelled. Verbs are not told, only what becomes of them. A receiver that raises is logged, and
+otherwise ignored."""

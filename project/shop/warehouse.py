@@ -28,8 +28,8 @@ class Parcel:
     code: str
 
 
-def ship(order_id: int) -> str:
-    """Send the order's parcel and return its code; an order whose parcel has left keeps that one."""
+def ship(order_id: int, *, idempotency_key: str = "") -> str:  # noqa: ARG001 - the order says enough
+    """Send the order's parcel and return its code; an order whose parcel has left keeps that one, whatever the key."""
     with outside.journey():
         with outside.ledger() as books:
             if outside.told(books, outside.parcel_of(order_id), "closed"):

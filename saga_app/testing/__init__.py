@@ -2,12 +2,17 @@
 
     from django.test import TestCase
     from saga_app import testing
+    from shop.sagas import place_order, ship
 
     class PlaceOrderTests(TestCase):
         def test_a_lost_parcel_stops_it(self):
             with testing.replace(ship, lambda: 1 / 0):
                 execution = testing.run(place_order, sku="A1", qty=2)
-            self.assertEqual("stuck", execution.status)
+                self.addCleanup(testing.clock.release)
+                testing.clock.forward(60)  # to the next attempt
+                testing.drain()
+            execution.refresh_from_db()
+            self.assertEqual("stuck", execution.status)  # ship has attempts=2
 
 Real records and the real engine; no queue, no worker. Works inside a TestCase, whose transaction is rolled back, and
 outside of one; with unittest and with pytest.
@@ -95,6 +100,9 @@ def replace(step: Step[..., Any], function: Callable[..., Any]) -> Iterator[Call
     Raises:
         TypeError: it has a parameter without a default that the step does not have.
     """
+    if not isinstance(step, Step):
+        name = getattr(step, "__name__", type(step).__name__)
+        raise TypeError(f"{name} is no step: a compensation is tested by replacing what it calls")
     before = step.bodies.function
     step.bodies.function = standing_in(before, function)
     try:

@@ -25,8 +25,8 @@ def create_invoice(order_id: int, total: Decimal, charge_id: str) -> int:
 
 
 @step
-def ship(order_id: int) -> None:
-    warehouse.ship(order_id)
+def ship(order_id: int, ctx: Context) -> None:
+    warehouse.ship(order_id, idempotency_key=ctx.idempotency_key)
 
 
 place_order = Saga("place-order", charge, create_invoice, Pivot(), ship)  # past the pivot: only forward
