@@ -1,15 +1,18 @@
 """For the tests of people who write sagas: run one here, hold the clock, swap a step's body.
 
     from django.test import TestCase
-    from saga_app import testing
+    from saga_app import RetryLater, testing
     from shop.sagas import place_order, ship
 
     class PlaceOrderTests(TestCase):
-        def test_a_lost_parcel_stops_it(self):
-            with testing.replace(ship, lambda: 1 / 0):
+        def test_a_closed_warehouse_stops_it(self):
+            def closed():
+                raise RetryLater(3600)
+
+            self.addCleanup(testing.clock.release)
+            with testing.replace(ship, closed):
                 execution = testing.run(place_order, sku="A1", qty=2)
-                self.addCleanup(testing.clock.release)
-                testing.clock.forward(60)  # to the next attempt
+                testing.clock.forward(3600)  # stops the clock, at the next attempt's time
                 testing.drain()
             execution.refresh_from_db()
             self.assertEqual("stuck", execution.status)  # ship has attempts=2
