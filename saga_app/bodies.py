@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
+
+from asgiref.sync import AsyncToSync
 
 from saga_app import clock, codec
 from saga_app.core.answers import Happened, NotHappened
@@ -30,6 +33,7 @@ from saga_app.store.transactions import DatabaseFault, contained
 from saga_app.timeouts import LONGEST, NEVER, Bound, bounded, clean_connections
 from saga_app.values import Results, Values
 
+Ask = Callable[[Callable[[], Any]], Any]
 PROGRESS_EVERY = 1.0  # seconds between two writes of what a body reports
 
 
@@ -216,6 +220,7 @@ class Caller:
         policy = step.compensation.policy if backwards and step.compensation else step.policy
         attempt = (record.compensation_attempt if backwards else record.attempt) if record else 1
         forward = self._key(step, FORWARD)
+        here = asker()
         return Context(
             execution_id=self.claim.execution_id,
             saga=self.saga.name,
@@ -223,26 +228,42 @@ class Caller:
             attempt=max(attempt, 1),
             idempotency_key=self._key(step, COMPENSATE) if backwards else forward,
             forward_idempotency_key="" if direction is Direction.FORWARD else forward,
-            ask_input=lambda: self.saga.make_input(dict(self.values.input)),
-            results=Results(self.saga, self.values),
+            ask_input=lambda: here(lambda: self.saga.make_input(dict(self.values.input))),
+            results=Results(self.saga, self.values, here),
             deadline=None if policy.timeout is None else self.claim.moment() + timedelta(seconds=policy.timeout),
             outcome=_outcome(record) if record and direction is not Direction.FORWARD else "",
-            ask_cancelled=lambda: cancel_requested(self.claim),
-            tell_progress=self._teller(step.name),
+            ask_cancelled=lambda: bool(here(lambda: cancel_requested(self.claim))),
+            tell_progress=self._teller(step.name, here),
         )
 
     def _key(self, step: Step[..., Any], direction: str) -> str:
         return idempotency_key(self.claim.execution_id, step.name, direction)
 
-    def _teller(self, path: str) -> Callable[[float, str], None]:
+    def _teller(self, path: str, here: Ask) -> Callable[[float, str], None]:
         told = [-PROGRESS_EVERY * 2]
 
         def tell(fraction: float, text: str) -> None:
             if clock.monotonic() - told[0] >= PROGRESS_EVERY or fraction >= 1:
                 told[0] = clock.monotonic()
-                report_progress(self.claim, path, fraction, text)
+                here(lambda: report_progress(self.claim, path, fraction, text))
 
         return tell
+
+
+def asker() -> Ask:
+    """What calls a function on this thread, from wherever it is asked: a coroutine's has no connection of ours.
+
+    This thread waits in async_to_sync meanwhile and runs what is handed to it; that is asgiref's own way back.
+    """
+    owner = threading.get_ident()
+
+    def ask(function: Callable[[], Any]) -> Any:
+        executor = getattr(AsyncToSync.executors, "current", None)
+        if executor is None or threading.get_ident() == owner:
+            return function()
+        return executor.submit(function).result()
+
+    return ask
 
 
 def run(bound: Bound, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:

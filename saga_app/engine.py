@@ -1,8 +1,8 @@
 """The verbs: what people and programs may do to an execution, one transaction each.
 
 Inside a transaction of the caller's (on the saga tables' database) they happen when it commits, and not when it rolls
-back. Every verb takes `actor` (a user, or None) and `reason`, leaves an Event in the same transaction, and returns
-the execution as it is now. A refused verb raises VerbRefused and changes nothing.
+back. Each takes `actor` (a user, or None) and, but for start, `reason`; leaves an Event; returns the execution as it is
+now. A refused one raises VerbRefused and changes nothing; an id of no execution raises UnknownExecution.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from saga_app.store.transactions import alias
 
 __all__ = [
     "Allowed",
+    "Planned",
     "Refused",
     "aabandon",
     "abandon",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,13 +60,15 @@ class Values:
 class Results(Mapping[str, Any]):
     """`ctx.results`: what the steps so far provide, by name, decoded when asked for."""
 
-    def __init__(self, saga: Saga[Any], values: Values) -> None:
+    def __init__(self, saga: Saga[Any], values: Values, ask: Callable[[Callable[[], Any]], Any]) -> None:
+        """`ask` calls a function on the thread that has the connection."""
         done = {record.path for record in values.facts.records if record.output_text is not None}
         self._paths = {step.provides: step.name for step in saga.steps if step.name in done}
-        self._values = values
+        self._values, self._ask = values, ask
 
     def __getitem__(self, name: str) -> Any:
-        return self._values.output(self._paths[name])
+        path = self._paths[name]
+        return self._ask(lambda: self._values.output(path))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)

@@ -107,7 +107,9 @@ def _cancel(x: Snapshot) -> str:
         return "terminal"
     if x.pivoted_at:
         return "past_pivot"
-    return "unwinding" if x.unwinding else "cancel_requested" if x.cancel_requested_at else ""
+    if x.unwinding:
+        return "suspended" if x.status == Status.SUSPENDED else "unwinding"
+    return "cancel_requested" if x.cancel_requested_at else ""
 
 
 def _suspend(x: Snapshot) -> str:

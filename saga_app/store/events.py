@@ -32,6 +32,8 @@ def append(
     request_id: str | None = None,
 ) -> None:
     """Append one line. The actor's name is copied, since it must outlive the actor."""
+    if actor is not None and not hasattr(actor, "get_username"):
+        raise TypeError(f"actor is a user, or None, and not {type(actor).__name__}")
     known = actor is not None and actor.pk is not None
     values = {
         "execution": execution_id,
@@ -55,17 +57,19 @@ def append_history(execution_id: UUID, before: Snapshot, after: Snapshot, using:
     """Append what the change from one picture to the next means to somebody who reads the history."""
     for kind, data in history(before, after):
         append(execution_id, kind, using, at=at, data=data)
-        _tell(execution_id, after.saga, kind, using)
+        _tell(execution_id, after, kind, using)
 
 
-def _tell(execution_id: UUID, saga: str, event: str, using: str) -> None:
-    """Send `execution_changed` when the transaction now open commits."""
+def _tell(execution_id: UUID, x: Snapshot, event: str, using: str) -> None:
+    """Log it, and send `execution_changed`, when the transaction now open commits."""
 
     def send() -> None:
-        level = logging.WARNING if event == "stuck" else logging.INFO
-        extra = {"saga_execution_id": str(execution_id), "saga_name": saga, "saga_event": event}
-        logger.log(level, "%s %s: %s", saga, execution_id, event, extra=extra)
-        execution_changed.send_robust(sender=None, execution_id=execution_id, saga=saga, event=event)
+        stuck = event == "stuck"
+        where = f" at {x.failing_path or 'no step'} ({x.stuck_reason})" if stuck else ""
+        extra = {"saga_execution_id": str(execution_id), "saga_name": x.saga, "saga_event": event}
+        level = logging.WARNING if stuck else logging.INFO
+        logger.log(level, "%s %s: %s%s", x.saga, execution_id, event, where, extra=extra)
+        execution_changed.send_robust(sender=None, execution_id=execution_id, saga=x.saga, event=event)
 
     transaction.on_commit(send, using=using, robust=True)
 

@@ -52,7 +52,8 @@ def contained(using: str) -> Iterator[None]:
     if not is_inside() or not connection.in_atomic_block:
         yield
         return
-    savepoint = transaction.savepoint(using)
+    create = getattr(transaction, "savepoint_create", transaction.savepoint)  # its name since Django 6.1
+    savepoint = create(using)
     broken = False
     try:
         yield

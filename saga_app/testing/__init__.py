@@ -103,8 +103,9 @@ def replace(step: Step[..., Any], function: Callable[..., Any]) -> Iterator[Call
     Raises:
         TypeError: it has a parameter without a default that the step does not have.
     """
-    if not isinstance(step, Step):
-        name = getattr(step, "__name__", type(step).__name__)
+    given: object = step
+    if not isinstance(given, Step):
+        name = getattr(given, "__name__", type(given).__name__)
         raise TypeError(f"{name} is no step: a compensation is tested by replacing what it calls")
     before = step.bodies.function
     step.bodies.function = standing_in(before, function)

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from saga_app import Context, Saga, executor, ref, step
+from saga_app import Context, RetryLater, Saga, executor, ref, step
 from tests import ledger
 from tests.engine.drives import DATABASES, drive
 from tests.harness import DONE, OK, UNWOUND, do, end, fail, ok, rec, records
@@ -131,3 +131,23 @@ def test_an_idle_look_takes_one_statement_and_no_lock() -> None:
     statements = [query["sql"] for query in captured.captured_queries]
     assert sum(not one.startswith(("BEGIN", "COMMIT")) for one in statements) == 1
     assert ENGINE == "postgres" or not any(one.startswith("BEGIN") for one in statements)
+
+
+def test_an_async_body_may_ask_its_context() -> None:
+    """Input, results, progress and cancel_requested work in a coroutine too, also after another claim has begun."""
+    heard: list[Any] = []
+
+    @step(attempts=2)
+    async def asks(ctx: Context) -> None:
+        ctx.progress(0.5, "half")
+        heard.append((ctx.input["question"].title, ctx.results["first"], ctx.cancel_requested))
+        if ctx.attempt == 1:
+            raise RetryLater(60)
+
+    question = Question.objects.create(title="why")
+    x = Saga("s", do("first", ok(1)), asks, input=lambda question: None).start(question=question)
+    drive(x)
+    x.refresh_from_db()
+    x.resume()
+    assert end(drive(x)) == DONE
+    assert heard == [("why", 1, False)] * 2 and rec(x, "asks").progress == 0.5

@@ -149,8 +149,12 @@ def test_a_step_that_is_not_the_one() -> None:
     assert told(engine.skip, x, "a", **skip) == "step_not_stuck"
     assert told(engine.resolve, y, "a", reason="?") == "nothing_to_resolve"
     assert told(engine.resolve, y, "zz", reason="?") == "no_such_step"
-    with pytest.raises(VerbRefused, match="b”"):
+    with pytest.raises(VerbRefused) as misspelt:
         engine.skip(x, "bb", **skip)
+    assert misspelt.value.text == "It has no step record “bb”. Did you mean “b”?"
+    with pytest.raises(VerbRefused) as strange:
+        engine.skip(x, "zz", **skip)
+    assert strange.value.text == "It has no step record “zz”."
     with pytest.raises(VerbRefused, match="output") as refused:
         engine.skip(x, "b", output=object(), **skip)
     assert refused.value.code == "output_invalid"
@@ -234,3 +238,12 @@ def test_it_tells_how_it_stands_now() -> None:
     assert end(x) == ("compensating", "", "")
     assert rec(x, "b").compensation_attempt == 1
     assert end(drive(x)) == UNWOUND
+
+
+def test_an_actor_that_is_no_user() -> None:
+    """A TypeError that says what an actor is; nothing is written."""
+    x = Saga("s", do("a")).start()
+    before = everything(x)
+    with pytest.raises(TypeError, match="actor is a user, or None, and not str"):
+        x.cancel(actor="bob")
+    assert everything(x) == before
