@@ -52,8 +52,9 @@ class StepRecordQuerySet(models.QuerySet["StepRecord"]):
         return self.defer("arguments_text", "output_text")
 
     def undone(self) -> StepRecordQuerySet:
-        """Those that owe a compensation and have no settled outcome: what still stands in the world."""
-        owed = Q(owes=True) & (Q(status="completed") | Q(status="failed", may_have_happened=True))
+        """Those that owe a compensation and have no settled outcome: what stands, or may stand, in the world."""
+        unknown = Q(status="failed", may_have_happened=True) | Q(status="running", outcome_known=False)
+        owed = Q(owes=True) & (Q(status="completed") | unknown)
         return self.filter(owed & ~Q(compensation_status__in=["compensated", "resolved"]))
 
 

@@ -14,7 +14,6 @@ from saga_app import engine, messages
 from saga_app.admin.values import MAX_ATTEMPTS, MAX_VALUE, Failure, failure, value
 from saga_app.core import registry
 from saga_app.core.failures import readable
-from saga_app.core.status import StepStatus
 from saga_app.core.unwind import Action, Planned
 from saga_app.models import Execution, StepRecord
 
@@ -162,8 +161,7 @@ def _lines(planned: Iterable[Planned]) -> Iterator[PlanLine]:
 
 def undone_of(execution: Execution) -> Undone:
     """The steps whose effect still stands in the world, the latest first: the unwind takes them in that order."""
-    unknown = execution.steps.filter(owes=True, status=StepStatus.RUNNING, outcome_known=False)
-    undone = execution.steps.undone() | unknown
+    undone = execution.steps.undone()
     records = list(with_values(undone).order_by("-seq")[: MAX_ROWS + 1])
     more = undone.count() - MAX_ROWS if len(records) > MAX_ROWS else 0
     return Undone(rows(records[:MAX_ROWS]), more)

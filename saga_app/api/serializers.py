@@ -39,6 +39,7 @@ class Summary(serializers.Serializer[Execution]):
     stuck_reason = serializers.CharField(read_only=True)
     error = serializers.SerializerMethodField()
     cause = serializers.CharField(read_only=True)
+    failing_path = serializers.CharField(read_only=True)
     version = serializers.IntegerField(read_only=True)
     resume_count = serializers.IntegerField(read_only=True)
     due_at = MomentField()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import F
 
 from saga_app import codec, engine, messages
+from saga_app.core.failures import ErrorInfo
 from saga_app.core.status import Status
 from saga_app.core.verbs import Refused
 from saga_app.models import Event, Execution, StepRecord
@@ -73,14 +75,15 @@ def executions(command: BaseCommand, options: dict[str, Any]) -> None:
     elif not rows:
         say(command, "No executions.")
     else:
-        table(command, ("ID", "SAGA", "KEY", "STATUS", "CREATED", "WHY"), [_line(row) for row in rows])
+        table(command, ("ID", "SAGA", "KEY", "STATUS", "CREATED", "WHY"), _lines(list(rows)))
 
 
 def show(command: BaseCommand, options: dict[str, Any]) -> None:
     """Show one execution."""
     execution = find(options["id"])
     steps, events = list(execution.steps.light()), list(execution.events.all())
-    undone = [] if execution.status in GOING_WELL else [step.path for step in execution.steps.undone().light()]
+    nothing = execution.status in GOING_WELL or execution.pivoted_at is not None  # past the pivot nothing is undone
+    undone = [] if nothing else [step.path for step in execution.steps.undone().light()]
     verbs = engine.eligibility(execution)
     if options["json"]:
         value = summary(execution) | {
@@ -116,6 +119,7 @@ def summary(execution: Execution) -> dict[str, Any]:
         "rollback_status": execution.rollback_status,
         "stuck_reason": execution.stuck_reason,
         "error": None if error is None else {"type": error.type, "message": error.message},
+        "failing_path": execution.failing_path,
         "version": execution.version,
         "resume_count": execution.resume_count,
         **{name: _moment(getattr(execution, name)) for name in ("due_at", "created_at", "started_at", "finished_at")},
@@ -126,19 +130,34 @@ def _moment(at: Any) -> str | None:
     return None if at is None else at.isoformat()
 
 
-def _why(execution: Execution) -> str:
-    error = execution.error
+def _errors(found: Sequence[Execution]) -> dict[UUID, ErrorInfo | None]:
+    """What each of them stopped with: on the way back that is an error of the step, not what it went back for."""
+    back = [row.pk for row in found if row.status == Status.STUCK and row.unwinding_at is not None]
+    errors = {row.pk: row.error for row in found} | dict.fromkeys(back)
+    if back:
+        records = StepRecord.objects.using(transactions.alias()).light()
+        for record in records.filter(execution__in=back, path=F("execution__failing_path")):
+            compensated = record.compensation_attempt > 0
+            errors[record.execution_id] = record.compensation_error if compensated else record.error
+    return errors
+
+
+def _why(execution: Execution, error: ErrorInfo | None) -> str:
     reason = messages.reason_word(execution.stuck_reason) if execution.stuck_reason else ""
     return ": ".join(part for part in (reason, error.text[:LINE] if error else "") if part)
 
 
-def _line(execution: Execution) -> tuple[object, ...]:
-    created = execution.created_at.isoformat(" ", "seconds")
-    return (execution.pk, execution.saga, execution.key, execution.status, created, _why(execution))
+def _lines(found: Sequence[Execution]) -> Iterator[tuple[object, ...]]:
+    errors = _errors(found)
+    for row in found:
+        created = row.created_at.isoformat(" ", "seconds")
+        yield (row.pk, row.saga, row.key, row.status, created, _why(row, errors[row.pk]))
 
 
 def _show_head(command: BaseCommand, execution: Execution) -> None:
     rollback = messages.rollback_word(execution.rollback_status) if execution.rollback_status else ""
+    error = _errors([execution])[execution.pk]
+    why, began = _why(execution, error), execution.error
     status = ", ".join(part for part in (messages.status_word(execution.status), rollback) if part)
     say(
         command,
@@ -149,7 +168,8 @@ def _show_head(command: BaseCommand, execution: Execution) -> None:
         f"Created: {_moment(execution.created_at)}",
         *([f"Due:     {_moment(execution.due_at)}"] if execution.due_at else []),
         *([f"Ended:   {_moment(execution.finished_at)}"] if execution.finished_at else []),
-        *([f"Why:     {_why(execution)}"] if _why(execution) else []),
+        *([f"Why:     {why}"] if why else []),
+        *([f"Went back because: {began.text[:LINE]}"] if began and began != error else []),
         *([f"Cure:    {messages.cure(execution.stuck_reason)}"] if execution.stuck_reason else []),
         f"Input:   {json.dumps(codec.plain(execution.input_text))}",
         *([f"Output:  {json.dumps(codec.plain(execution.output_text))}"] if execution.output_text is not None else []),

@@ -57,6 +57,7 @@ class TestDetail:
             "stuck_reason": "step_failed",
             "error": {"type": "ValueError", "message": "it broke", "notes": []},
             "cause": execution.cause,
+            "failing_path": "fail",
             "version": execution.version,
             "resume_count": 0,
             "due_at": None,

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.core.management.base import CommandError
 
 from saga_app import Saga, engine, step, testing
 from saga_app.core import registry
-from tests.doors import http
+from tests.doors import every_state, http
 from tests.doors.http import IN, Purchase
 from tests.doors.shell import misspelt, refusal, saga, saga_json
 
@@ -54,6 +55,7 @@ class TestExecutions:
                 "rollback_status": "",
                 "stuck_reason": "step_failed",
                 "error": {"type": "ValueError", "message": "it broke"},
+                "failing_path": "fail",
                 "version": stuck.version,
                 "resume_count": 0,
                 "due_at": None,
@@ -78,7 +80,9 @@ class TestExecutions:
             assert [row["id"] for row in saga_json("executions", *words)] == [str(x.pk) for x in expected], words
 
     def test_filters_that_cannot_be(self):
-        misspelt("executions", "--status", "nope")
+        with pytest.raises(CommandError, match="pending") as choices:
+            saga("executions", "--status", "nope")
+        assert "Status." not in str(choices.value)
         misspelt("executions", "--stuck-reason", "nope")
         misspelt("executions", "--limit", "x")
         assert "--limit" in refusal("executions", "--limit", "0")
@@ -128,6 +132,28 @@ class TestShow:
         assert saga_json("show", stuck.pk)["still_undone"] == ["take"]
         assert "Still undone" not in saga("show", fine.pk)
         assert "Still undone" not in saga("show", http.cancelled().pk)
+
+    def test_past_the_pivot_nothing_will_be_undone(self):
+        late = http.stuck_past_pivot()
+        assert "Still undone" not in saga("show", late.pk)
+        assert saga_json("show", late.pk)["still_undone"] == []
+
+    def test_a_running_step_that_may_have_happened_is_still_undone(self):
+        stuck = http.stuck()
+        stuck.steps.filter(path="take").update(status="running", outcome_known=False)
+        assert saga_json("show", stuck.pk)["still_undone"] == ["take"]
+
+    def test_stuck_on_the_way_back_the_compensation_is_to_blame(self):
+        stuck = every_state.stuck_going_back()
+        text = saga("show", stuck.pk)
+        assert "Why:     a compensation failed: OSError: no way back from charge" in text
+        assert "Went back because: OSError: ship is down" in text
+        assert saga_json("show", stuck.pk)["failing_path"] == "charge"
+        (row,) = saga("executions").splitlines()[1:]
+        assert "a compensation failed: OSError: no way back from charge" in row
+
+    def test_stuck_on_the_way_forward_it_went_nowhere(self):
+        assert "Went back" not in saga("show", http.stuck().pk)
 
     @pytest.mark.parametrize("status", IN)
     def test_every_status_can_be_shown(self, status):

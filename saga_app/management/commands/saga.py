@@ -67,8 +67,9 @@ class Command(BaseCommand):
 def _reads(word: Callable[[str, Run, str], ArgumentParser]) -> None:
     listing = word("executions", _saga_read.executions, "List executions, the newest first.")
     listing.add_argument("--saga", metavar="NAME", help="only of this saga")
-    listing.add_argument("--status", choices=list(Status), help="only those that are")
-    listing.add_argument("--stuck-reason", choices=[reason for reason in StuckReason if reason], help="only stuck for")
+    listing.add_argument("--status", choices=[one.value for one in Status], help="only those that are")
+    reasons = [one.value for one in StuckReason if one]
+    listing.add_argument("--stuck-reason", choices=reasons, help="only stuck for")
     listing.add_argument("--key", help="only the one started with this key")
     listing.add_argument("--limit", type=int, default=50, metavar="N", help="at most so many (default: 50)")
     show = word("show", _saga_read.show, "Show one execution: its steps, its history, and which verbs it allows.")
