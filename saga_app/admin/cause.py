@@ -22,7 +22,7 @@ class Cause:
     Attributes:
         line: what it is doing, and why.
         record: the step that this is about, if it is about one.
-        tries: tries of that step in the direction it was called.
+        attempts: attempts of that step in the direction it was called.
         failure: what that step raised last.
         cure: what an operator does about it.
         first: why it went back in the first place, where that is another fact.
@@ -32,7 +32,7 @@ class Cause:
 
     line: str
     record: StepRecord | None = None
-    tries: str = ""
+    attempts: str = ""
     failure: Failure | None = None
     cure: str = ""
     first: str = ""
@@ -49,7 +49,7 @@ def cause_of(execution: Execution) -> Cause:
     return Cause(
         line=_line(execution),
         record=record,
-        tries=_tries(record, backwards=backwards) if record else "",
+        attempts=_attempts(record, backwards=backwards) if record else "",
         failure=shown,
         cure=_cure(execution),
         first=_first(execution),
@@ -77,10 +77,10 @@ def _failure(execution: Execution, record: StepRecord | None, *, backwards: bool
     return failure(record.compensation_error_text if backwards else record.error_text or execution.error_text)
 
 
-def _tries(record: StepRecord, *, backwards: bool) -> str:
+def _attempts(record: StepRecord, *, backwards: bool) -> str:
     attempt = record.compensation_attempt if backwards else record.attempt
     limit = record.compensation_limit if backwards else record.attempt_limit
-    text = _("compensation, try %(attempt)d of %(limit)d") if backwards else _("try %(attempt)d of %(limit)d")
+    text = _("compensation, attempt %(attempt)d of %(limit)d") if backwards else _("attempt %(attempt)d of %(limit)d")
     return text % {"attempt": attempt, "limit": limit}
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from saga_app import clock, messages
 from saga_app.admin.facts import Facts
+from saga_app.core.status import RollbackStatus
 from saga_app.models import Execution
 
 
@@ -41,12 +42,12 @@ class Columns:
         return format_html(
             '<bdi>{}</bdi> <span class="saga-note">{}</span>',
             facts(execution).path or "–",
-            "" if execution.unwinding_at is None else _("went back") if execution.finished_at else _("going back"),
+            direction(execution),
         )
 
     @display(description=gettext_lazy("attempts"))
-    def tries(self, execution: Execution) -> str:
-        """Tries of that step, and how often an operator resumed the execution."""
+    def attempts(self, execution: Execution) -> str:
+        """Attempts of that step, and how often an operator resumed the execution."""
         known = facts(execution)
         shown = f"{known.attempt}/{known.limit}" if known.limit else "–"
         return shown + (_(", resumed ×%d") % execution.resume_count if execution.resume_count else "")
@@ -81,6 +82,13 @@ def facts(execution: Execution) -> Facts:
 def moment(at: datetime, text: str) -> SafeString:
     """A length of time, with the moment itself for whoever points at it."""
     return format_html('<time datetime="{0}" title="{0}">{1}</time>', f"{at:%Y-%m-%dT%H:%M:%SZ}", text)
+
+
+def direction(execution: Execution) -> str:
+    """Which way it goes or went, where that is back: with nothing to undo it only turned round."""
+    if execution.unwinding_at is None or execution.rollback_status == RollbackStatus.NOT_APPLICABLE:
+        return ""
+    return _("went back") if execution.finished_at else _("going back")
 
 
 def note(execution: Execution, known: Facts) -> str:

@@ -75,7 +75,7 @@ class ReadOnlyAdmin(Columns, admin.ModelAdmin):  # type: ignore[type-arg]
 class ExecutionAdmin(ReadOnlyAdmin):
     """All executions, the run page, the verbs."""
 
-    list_display = ("state", "saga", "name", "step", "tries", "age", "due")
+    list_display = ("state", "saga", "name", "step", "attempts", "age", "due")
     list_filter = (StatusFilter, SagaFilter)
 
     def get_urls(self) -> list[URLPattern]:
@@ -150,7 +150,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
 class StuckExecutionAdmin(ReadOnlyAdmin):
     """The executions that wait for an operator."""
 
-    list_display = ("state", "saga", "name", "step", "tries", "stuck_for")
+    list_display = ("state", "saga", "name", "step", "attempts", "stuck_for")
     list_filter = (ReasonFilter, SagaFilter)
     sortable_by = ()
 

@@ -22,8 +22,8 @@ class Facts:
 
     Attributes:
         path: the step it failed at, or is at.
-        attempt: tries of that step so far, in the direction the execution goes.
-        limit: tries it may have.
+        attempt: attempts of that step so far, in the direction the execution goes.
+        limit: attempts it may have.
         by_hand: steps that an operator undid by hand.
         optional_failed: steps that failed and were allowed to.
     """

@@ -48,11 +48,17 @@ def text_of(response: Any) -> str:
 
 SAYS = {
     "pending": ["Pending.", "No step has begun."],
-    "waiting": ["Waiting.", "charge", "try 1 of 2", "OSError: charge is down"],
+    "waiting": ["Waiting.", "charge", "attempt 1 of 2", "OSError: charge is down"],
     "suspended": ["Suspended by an operator.", "Resume lets it go on"],
-    "compensating": ["Compensating.", "reserve", "compensation, try 1 of 2", "Still undone", "OSError: charge is down"],
+    "compensating": [
+        "Compensating.",
+        "reserve",
+        "compensation, attempt 1 of 2",
+        "Still undone",
+        "OSError: charge is down",
+    ],
     "stuck going back": [
-        "Stuck: a compensation failed. charge (compensation, try 2 of 2)",
+        "Stuck: a compensation failed. charge (compensation, attempt 2 of 2)",
         "OSError: no way back from charge",
         "Read the error of the compensation",
         "It went back because a step failed.",
@@ -62,8 +68,8 @@ SAYS = {
         "reserve waits behind the stop",
         "Skip, Unwind, Cancel It is already going back.",
     ],
-    "stuck past the pivot": ["Stuck: a step failed past the pivot.", "ship (try 2 of 2)", "past the pivot"],
-    "stuck held": ["Stuck: a step failed.", "charge (try 2 of 2)", "Unwind to undo what was done so far."],
+    "stuck past the pivot": ["Stuck: a step failed past the pivot.", "ship (attempt 2 of 2)", "past the pivot"],
+    "stuck held": ["Stuck: a step failed.", "charge (attempt 2 of 2)", "Unwind to undo what was done so far."],
     "stuck unknown": ["Stuck: nobody knows whether a step had its effect.", "Look in the system that the step calls"],
     "stuck undecodable": ["Stuck: a stored value cannot be read back.", "Bring back what the value needs"],
     "stuck without definition": ["Stuck: no worker knows its saga.", "Deploy the code that defines this saga"],
@@ -97,6 +103,14 @@ def test_both_lists_show_every_state(root: Client) -> None:
         assert (run_page(execution) in stuck) == state.startswith("stuck")
 
 
+def test_a_list_does_not_say_that_nothing_went_back(root: Client) -> None:
+    """A step that failed with nothing to undo only failed."""
+    failed = every_state.run(every_state.act("charge", undo=False), broken="charge")
+    assert failed.rollback_status == "not_applicable" and failed.unwinding_at is not None
+    page = text_of(root.get(ROOT))
+    assert "charge" in page and "went back" not in page
+
+
 def test_a_list_says_how_much_was_done_by_hand(root: Client) -> None:
     every_state.make("undone by hand")
     assert "failed rolled back, 1 step by hand" in text_of(root.get(ROOT))
@@ -112,7 +126,7 @@ def test_a_running_step_is_shown_as_running(root: Client) -> None:
         seen.extend([text_of(root.get(run_page(execution))), text_of(root.get(ROOT))])
 
     testing.run(every_state.order(look), note="n")
-    assert "Running. look (try 1 of 1)" in seen[0]
+    assert "Running. look (attempt 1 of 1)" in seen[0]
     assert "running" in seen[1]
     assert "with a worker" in seen[1]
 
