@@ -12,7 +12,7 @@ from django.db import connections, transaction
 from saga_app import clock, codec, messages
 from saga_app.core import verbs
 from saga_app.core.errors import UnknownExecution, UnsupportedValue, VerbRefused
-from saga_app.core.names import nearest
+from saga_app.core.names import closest
 from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.verbs import Refused
 from saga_app.models import Event, Execution
@@ -125,7 +125,7 @@ def stopped_at(locked: Locked, path: str, code: str) -> Record:
     facts = locked.facts
     if facts.record(path) is None:
         known = [record.path for record in facts.records]
-        raise refused(Refused("no_such_step", {"path": path, "nearest": nearest(path, known)}))
+        raise refused(Refused("no_such_step", {"path": path, "nearest": closest(path, known)}))
     record = verbs.stopped_at(facts)
     if record is None or record.path != path:
         raise refused(Refused(code, {"path": path, "stuck_at": record.path if record else ""}))

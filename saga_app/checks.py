@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.apps import apps
 from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004 - Django's name
 from django.db import connections
 from django.utils.module_loading import import_string
@@ -24,7 +25,9 @@ from saga_app.store.transactions import alias
 Messages = Iterator[CheckMessage]
 
 TAG = "saga"
-BROKERS = "saga_app.queue.broker.OrmBroker (RedisBroker beside a Redis, SagaBroker for sagas alone)"
+BROKERS = (
+    '"broker_class": "saga_app.queue.broker.OrmBroker" (or RedisBroker beside a Redis, SagaBroker for sagas alone)'
+)
 SHORTEST_WAIT = 10  # seconds that a SQLite writer should wait for another
 
 
@@ -42,9 +45,11 @@ def check_tables(databases: Sequence[str] | None = None, **_: Any) -> list[Check
 
 def _queue() -> Messages:
     written = conf.q_cluster()
-    problem = _broker_problem(written.get("broker_class"))
-    if problem:
-        yield Error(problem, hint=f'Write Q_CLUSTER["broker_class"] = one of {BROKERS}.', id="saga_app.E001")
+    if not apps.is_installed("django_q"):  # then no broker can be imported, which says less
+        said = "INSTALLED_APPS has no django_q, so there are no tables of its queue and no `manage.py qcluster`."
+        yield Error(said, hint='Add "django_q" to INSTALLED_APPS, and run `manage.py migrate`.', id="saga_app.E012")
+    elif problem := _broker_problem(written.get("broker_class")):
+        yield Error(problem, hint=f"Write in Q_CLUSTER: {BROKERS}.", id="saga_app.E001")
     if "fork" not in multiprocessing.get_all_start_methods():
         hint = "Run `manage.py qcluster` on Linux or macOS; the site itself may run here."
         yield Error(
@@ -150,9 +155,9 @@ def _wanted(key: str, value: object) -> str:
     if isinstance(default, bool):
         return "" if isinstance(value, bool) else "True or False"
     if isinstance(default, int | float):
-        kinds = int if isinstance(default, int) else (int, float)
+        kinds, kind = (int, "whole number") if isinstance(default, int) else (int | float, "number")
         good = isinstance(value, kinds) and not isinstance(value, bool) and 0 < value < float("inf")
-        return "" if good else f"a number above 0, such as {default}"
+        return "" if good else f"a {kind} above 0, such as {default}"
     return ""
 
 

@@ -247,9 +247,10 @@ def unfilled(name: str, scope: Scope, where: str) -> str:
         return f"{where}: `{scope.later[name]}` provides `{name}` only later; move it before this step"
     if name in RESERVED:
         return f"{where}: `{name}` is a reserved word that means nothing in this place; give the parameter another name"
+    bind = "" if scope.given else f"bind it with .bind({name}=…), "  # which binds what the step takes, no handler
     return (
         f"{where}: nobody fills parameter `{name}`. {nearest(name, scope.names)} "
-        f"Provide it in an earlier step, declare it in input=, bind it with .bind({name}=…), or give it a default"
+        f"Provide it in an earlier step, declare it in input=, {bind}or give it a default"
     )
 
 

@@ -86,7 +86,7 @@ class KeyConflict(SagaError):
         self.key, self.paths = key, tuple(paths)
         super().__init__(
             f"saga {saga!r} already has an execution with key {key!r}, started with another input: "
-            f"{', '.join(self.paths)} differ. Use another key, or start with the same input."
+            f"different in {', '.join(self.paths)}. Use another key, or start with the same input."
         )
 
 

@@ -46,6 +46,12 @@ class Field:
                 return f"{problem} (asked by {asker})" if asker else problem
         return ""
 
+    @property
+    def missing(self) -> str:
+        """What to say when it is not given."""
+        askers = dict.fromkeys(asker for asker, _ in self.types if asker)
+        return f"is missing (asked by {', '.join(askers)})" if askers else "is missing"
+
     def convert(self, raw: object) -> Any:
         """The value that text or JSON stands for; ValueError when it stands for none."""
         return converted(self.types[0][1], raw) if self.types else raw
@@ -113,7 +119,7 @@ def strangers(given: Iterable[str], known: Iterable[str]) -> dict[str, str]:
 
 
 def _missing(given: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, str]:
-    return {name: "is missing" for name, one in fields.items() if one.required and name not in given}
+    return {name: one.missing for name, one in fields.items() if one.required and name not in given}
 
 
 def dataclass_input(saga: str, written: Any) -> TypedInput:

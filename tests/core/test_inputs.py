@@ -233,3 +233,17 @@ def test_any_mapping_is_accepted_or_refused_by_name(values: dict[str, Any]) -> N
     for call in (row.accept, row.convert):
         with suppress(InputError):
             assert {"order_id", "total"} <= call(values).keys()
+
+
+def test_who_asks_for_what_is_missing() -> None:
+    """Without `input=` the fields are parameters of steps: the error says of which."""
+
+    @step
+    def ship(address: str) -> None: ...
+
+    @step
+    def bill(address: str) -> None: ...
+
+    with registry.isolate():
+        row = Saga("s", ship, bill)
+    assert errors(row.accept, None, {}) == {"address": "is missing (asked by step `ship`, step `bill`)"}

@@ -98,7 +98,7 @@ def hiding(function: Any) -> Any:
         ("a b", [made("a")], {}, "as in place-order"),
         ("1", [made("a")], {}, "as in place-order"),
         ("s" * 101, [made("a")], {}, "at most 100"),
-        (3, [made("a")], {}, "write text"),
+        (3, [made("a")], {}, 'write text, as in "place-order"'),
         ("s", [made("a")], {"revision": 0}, "from 1 on"),
         ("s", [made("a")], {"revision": True}, "from 1 on"),
         ("s", [made("a")], {"revision": "2"}, "from 1 on"),

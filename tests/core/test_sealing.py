@@ -104,6 +104,20 @@ def test_what_is_said(nodes: list[Any], options: dict[str, Any], said: list[str]
     assert [one for one in said if one not in text] == []
 
 
+def test_a_handler_is_not_told_to_bind() -> None:
+    """`.bind(...)` gives arguments to the step alone."""
+
+    @step
+    def charge(card: str) -> None: ...
+
+    @charge.compensate
+    def refund(account: str) -> None: ...
+
+    text = refused(charge)
+    assert "nobody fills parameter `account`" in text and "give it a default" in text
+    assert ".bind(" not in text
+
+
 def test_the_context_is_called_ctx() -> None:
     """Under another name it would be taken for a field of the input."""
 

@@ -166,7 +166,7 @@ def generator() -> Iterator[int]:
         (charge, {"using": "other"}, "atomic=True"),
         (charge, {"using": "", "atomic": True}, "atomic=True"),
         (charge, {"name": ""}, "as in charge_card"),
-        (charge, {"name": 3}, "write text"),
+        (charge, {"name": 3}, 'write text, as in "charge_card"'),
         (charge, {"name": "10"}, "not beginning with a digit"),
         (charge, {"name": "a/b"}, "as in charge_card"),
         (charge, {"name": "a:1"}, "as in charge_card"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from saga_app import DefinitionError, Saga, step
 from saga_app.core import registry
-from saga_app.core.names import RESERVED, check_provided, check_step_name, nearest
+from saga_app.core.names import RESERVED, check_provided, check_step_name, closest, nearest
 from saga_app.core.validation import scopes_of
 from tests import strategies
 
@@ -102,6 +102,12 @@ def test_reserved_words_are_not_provided(name: str) -> None:
     """Each of them always means something else."""
     with pytest.raises(DefinitionError, match="always means something else"):
         check_provided(name, "step `x`")
+
+
+def test_closest() -> None:
+    """The name alone, for whoever has a sentence of their own."""
+    assert closest("amout", ["amount", "card"]) == "amount"
+    assert closest("zzz", ["amount", "card"]) == closest("zzz", []) == ""
 
 
 def test_nearest() -> None:

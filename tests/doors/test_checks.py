@@ -13,6 +13,7 @@ import pytest
 from django.core.checks.registry import registry as django_checks
 from django.core.management import call_command
 from django.db import connection, connections
+from django.test import override_settings
 
 from saga_app import checks, clock, testing
 from saga_app.store import workers
@@ -78,11 +79,16 @@ class TestQueue:
         settings.Q_CLUSTER = {**settings.Q_CLUSTER, "broker_class": dotted}
         message = only("E001")
         assert said in message.msg
-        assert "saga_app.queue.broker.OrmBroker" in str(message.hint)
+        assert '"broker_class": "saga_app.queue.broker.OrmBroker"' in str(message.hint)
 
     def test_no_cluster_at_all(self, settings) -> None:
         del settings.Q_CLUSTER
         assert "names no broker_class" in only("E001").msg
+
+    def test_the_queue_is_not_installed(self, settings) -> None:
+        without = [app for app in settings.INSTALLED_APPS if app != "django_q"]
+        with override_settings(INSTALLED_APPS=without):
+            assert 'Add "django_q" to INSTALLED_APPS' in str(only("E012").hint)
 
     @pytest.mark.parametrize("name", ["OrmBroker", "RedisBroker", "SagaBroker"])
     def test_our_brokers(self, settings, name: str) -> None:
@@ -202,6 +208,10 @@ class TestSettings:
         message = only("E007")
         assert key in message.msg
         assert repr(value) in message.msg
+
+    def test_a_number_of_bytes_is_whole(self, settings) -> None:
+        settings.SAGA = {"MAX_VALUE_BYTES": 1.5}
+        assert "a whole number above 0" in str(only("E007").hint)
 
     def test_something_else_than_a_dict(self, settings) -> None:
         settings.SAGA = ["LEASE"]

@@ -142,6 +142,7 @@ def test_one_key_and_another_input() -> None:
         with pytest.raises(KeyConflict) as conflict:
             saga.start(order={"id": 1, "lines": [1, 3], "extra": True}, key="k")
         Order.objects.create()
+    assert "different in order.lines[1], order.extra. Use" in str(conflict.value)
     assert conflict.value.key == "k" and conflict.value.paths == ("order.lines[1]", "order.extra")
     assert (rows_of(x), Event.objects.count(), Order.objects.count()) == (before[0], before[1], 1)
     same = saga.start(order={"lines": [1, 2], "id": 1}, key="k")
