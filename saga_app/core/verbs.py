@@ -176,13 +176,13 @@ def _again(x: Snapshot, record: Record, saga: Saga[Any] | None, now: datetime) -
     step = saga.step(record.path) if saga else None
     if record.compensation_status == CompensationStatus.FAILED:
         more = step.compensation.policy.attempts if step and step.compensation else 1
-        limit = record.compensation_attempt + more
+        limit = max(record.compensation_limit, record.compensation_attempt + more)
         return record.but(compensation_status=CompensationStatus.NONE, compensation_limit=limit, reconciled=False)
     if record.compensation_status == CompensationStatus.RUNNING:  # its worker died; it may try once more
         return record.but(compensation_limit=max(record.compensation_limit, record.compensation_attempt + 1))
     if record.path != x.failing_path and record.status != StepStatus.RUNNING:
         return record
-    limit = record.attempt + (step.policy.attempts if step else 1)
+    limit = max(record.attempt_limit, record.attempt + (step.policy.attempts if step else 1))
     if x.unwinding:
         return record.but(reconciled=False)
     if record.status == StepStatus.FAILED:

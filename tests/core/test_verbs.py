@@ -110,7 +110,7 @@ def test_what_is_allowed_can_be_written(case: tuple[str, Saga[Any], Snapshot, Sn
 @thorough
 @given(acted())
 def test_no_verb_forgets(case: tuple[str, Saga[Any], Snapshot, Snapshot]) -> None:
-    """Promises P2 and P9. Outcomes, completed steps, counts and the cause of an unwind stay, whatever is pressed."""
+    """Promises P2 and P9. Outcomes, completed steps and the cause of an unwind stay, and numbers only grow."""
     act, _, x, after = case
     assert len(after.records) == len(x.records) and after.resume_count >= x.resume_count
     for old, new in zip(x.records, after.records, strict=True):
@@ -120,6 +120,7 @@ def test_no_verb_forgets(case: tuple[str, Saga[Any], Snapshot, Snapshot]) -> Non
             assert (new.status, new.output_text) == (old.status, old.output_text)
         assert new.attempt >= old.attempt and new.attempt_limit >= old.attempt_limit
         assert new.compensation_attempt >= old.compensation_attempt
+        assert new.compensation_limit >= old.compensation_limit
         assert act == "skip" or new.may_have_happened >= old.may_have_happened
     if x.unwinding:
         assert (after.unwinding_at, after.unwind_cause) == (x.unwinding_at, x.unwind_cause)
