@@ -176,8 +176,10 @@ def _reconciled(snapshot: Snapshot, record: Record, outcome: Outcome) -> dict[st
         return _completed(outcome)
     if outcome.how is How.NOT_HAPPENED:
         known = {"may_have_happened": False, "outcome_known": True}
+        if snapshot.unwinding:  # an attempt to undo it, under an older definition, had nothing to undo
+            return known | {"compensation_status": CompensationStatus.NONE, "compensation_due_at": None}
         why = {"error_text": silence(record, "reconcile says that it did nothing") or record.error_text}
-        return known if snapshot.unwinding else known | why | _again_or_failed(record, outcome)
+        return known | why | _again_or_failed(record, outcome)
     return {"reconciled": True}  # what may have happened is said by whoever ends or repeats the attempt
 
 
