@@ -16,9 +16,10 @@ from saga_app.core.inputs import Field, TypedInput, callable_input, dataclass_in
 from saga_app.core.names import RESERVED
 from saga_app.core.nodes import Node
 from saga_app.core.refs import Ref
+from saga_app.core.scopes import check_input_names, scope_at_end, scopes_of
 from saga_app.core.signatures import Parameter, hints_of, parameters_of
 from saga_app.core.steps import Step
-from saga_app.core.validation import check_input_names, fingerprint_of, scope_at_end, scopes_of, steps_of
+from saga_app.core.validation import fingerprint_of, steps_of
 
 Input: TypeAlias = TypedInput | SelfCheckedInput
 AnyStep: TypeAlias = Step[..., Any]

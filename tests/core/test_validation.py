@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from saga_app import DefinitionError, Saga, step
 from saga_app.core import registry
 from saga_app.core.names import RESERVED, check_provided, check_step_name, closest, nearest
-from saga_app.core.validation import scopes_of
+from saga_app.core.scopes import scopes_of
 from tests import strategies
 
 
