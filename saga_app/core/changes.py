@@ -119,7 +119,7 @@ def bound(x: Snapshot, step: Step[..., Any], call: Call | None, now: datetime) -
             owes=step.compensation is not None and step.compensated,
             started_at=now,
         )
-        x = x.but(records=(*x.records, record), next_seq=x.next_seq + 1)
+        x = x.but(records=x.records.and_also(record), next_seq=x.next_seq + 1)
     if call is None:
         return x
     return x.with_record(step.name, arguments_text=call.arguments_text, idempotency_key=call.key)

@@ -245,4 +245,4 @@ def settle_open(saga: Saga[Any] | None, x: Snapshot, now: datetime | None = None
             return record.but(status=StepStatus.FAILED, due_at=None, finished_at=now)
         return record
 
-    return x.but(records=tuple(settled(record) for record in x.records))
+    return x.with_records(settled(record) for record in x.records)

@@ -7,11 +7,14 @@ is `ELSEWHERE`: there is one, in the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
+from saga_app.core.records import Records
 from saga_app.core.status import CompensationStatus, RollbackStatus, Status, StepStatus, StuckReason, UnwindCause
 
 ELSEWHERE = ""  # no JSON text is empty
@@ -28,6 +31,10 @@ class Record:
     name: str
     kind: str = "step"
     status: StepStatus = StepStatus.RUNNING
+    choice: str = ""
+    """What a compute chose, and how a gate was opened."""
+    turn: int = 0
+    """Of a ForEach: the items before this one are over."""
     attempt: int = 0
     attempt_limit: int = 1
     arguments_text: str | None = None
@@ -53,10 +60,65 @@ class Record:
     compensation_error_text: str | None = None
     compensation_started_at: datetime | None = None
     compensation_finished_at: datetime | None = None
+    child_id: UUID | None = None
+    origin: UUID | None = None
+    """The execution whose idempotency keys it carries, where it was taken over by a fork."""
+    taken_by: UUID | None = None
+    """The fork that took it over: its compensation is owed there."""
+    queue: str = ""
+    row_due_at: datetime | None = None
+    """Of a queued step: when a worker may claim it, or its lease ends; None while it is not in a queue."""
+    row_epoch: int = 0
+    row_holder: str | None = None
+    row_quiet_at: datetime | None = None
+    """Of a queued step: until then a worker that lost it may still be inside its body."""
+    row_deaths: int = 0
+
+    @property
+    def in_queue(self) -> bool:
+        """Some worker has it, or may take it: only a worker that claims it may change it."""
+        return self.row_due_at is not None
 
     def but(self, **changes: Any) -> Record:
         """The same record with some fields changed."""
         return replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """A message that has come and was not consumed.
+
+    Attributes:
+        id: the row; smaller came first.
+        name: the signal's name, or the path of the gate it is meant for.
+        received_at: when, by the database's clock under the row lock: what a deadline is compared with.
+        payload_text: what it brings, encoded.
+        verdict: of an approval `approved` or `rejected`, else empty.
+    """
+
+    id: int
+    name: str
+    received_at: datetime
+    payload_text: str
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kid:
+    """What a parent looks at of a child."""
+
+    saga: str
+    status: Status
+    rollback_status: RollbackStatus = RollbackStatus.NONE
+    stuck_reason: StuckReason = StuckReason.NONE
+    pivoted: bool = False
+    owes: bool = False
+    """It ended well, and something of it could be undone."""
+    unwinding: bool = False
+    cancel_requested: bool = False
+    rested_at: str = ""
+    output_text: str | None = None
+    error_text: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +153,23 @@ class Snapshot:
     """Until then a worker that lost this execution may still be inside the body of a step."""
     started_at: datetime | None = None
     finished_at: datetime | None = None
-    records: tuple[Record, ...] = ()
+    deadline_at: datetime | None = None
+    """After that moment it fails, unless it is past its pivot."""
+    rested_at: str = ""
+    """The milestone at which its unwind rested."""
+    owes: bool = False
+    """It ended well, and something of it could be undone: what its parent asks."""
+    unread: int = 0
+    """Signals that came and were not consumed; `signals` has them."""
+    records: Records = field(default_factory=Records)
+    signals: tuple[Signal, ...] = ()
+    kids: Mapping[UUID, Kid] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    """Those children whose state matters: of records that are not over, or, backwards, that are owed."""
+
+    def __post_init__(self) -> None:
+        """Take any sequence of records."""
+        if not isinstance(self.records, Records):
+            object.__setattr__(self, "records", Records(self.records))
 
     def but(self, **changes: Any) -> Snapshot:
         """The same picture with some fields changed."""
@@ -99,7 +177,7 @@ class Snapshot:
 
     def record(self, path: str) -> Record | None:
         """The record of that path, or None: it has not started."""
-        return next((record for record in self.records if record.path == path), None)
+        return self.records.at(path)
 
     def known(self, path: str) -> Record:
         """The record of that path, which must be there."""
@@ -110,7 +188,11 @@ class Snapshot:
 
     def with_record(self, path: str, **changes: Any) -> Snapshot:
         """The same picture with some fields of one record changed."""
-        return self.but(records=tuple(r.but(**changes) if r.path == path else r for r in self.records))
+        return self.but(records=self.records.with_changes(path, **changes))
+
+    def with_records(self, records: Iterable[Record]) -> Snapshot:
+        """The same picture with these records, which have the paths of those it had."""
+        return self.but(records=Records(records))
 
     @property
     def unwinding(self) -> bool:

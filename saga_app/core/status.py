@@ -42,6 +42,7 @@ class StuckReason(StrEnum):
 
     NONE = ""
     COMPENSATION_FAILED = "compensation_failed"
+    CHILD_STUCK = "child_stuck"
     FAILED_PAST_PIVOT = "failed_past_pivot"
     STEP_FAILED = "step_failed"
     OUTCOME_UNKNOWN = "outcome_unknown"
@@ -56,6 +57,7 @@ class StepStatus(StrEnum):
 
     RUNNING = "running"
     WAITING = "waiting"
+    QUEUED = "queued"
     COMPLETED = "completed"
     FAILED = "failed"
     SKIPPED = "skipped"
@@ -79,6 +81,7 @@ class UnwindCause(StrEnum):
     NONE = ""
     FAILURE = "failure"
     CANCEL = "cancel"
+    PARENT = "parent"
 
 
 TERMINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
@@ -86,6 +89,7 @@ STOPPED = TERMINAL | {Status.STUCK, Status.SUSPENDED}  # nothing is due: due_at 
 OPEN = frozenset(Status) - TERMINAL
 SETTLED = frozenset({CompensationStatus.COMPENSATED, CompensationStatus.ABANDONED, CompensationStatus.RESOLVED})
 OUTCOMES = SETTLED | {CompensationStatus.FAILED}
+UNSETTLED = frozenset({StepStatus.RUNNING, StepStatus.WAITING, StepStatus.QUEUED})  # a call that has not ended
 
 FORWARD = (Status.PENDING, Status.RUNNING, Status.WAITING)  # going forward; they differ in what it does just now
 _LEAVING = frozenset({Status.SUSPENDED, Status.COMPENSATING, Status.STUCK}) | TERMINAL
@@ -97,7 +101,7 @@ MOVES: Mapping[Status, frozenset[Status]] = {
     Status.SUSPENDED: frozenset({Status.RUNNING, Status.COMPENSATING, Status.STUCK}),
     Status.COMPENSATING: frozenset({Status.SUSPENDED, Status.STUCK, Status.FAILED, Status.CANCELLED}),
     Status.STUCK: frozenset({Status.RUNNING, Status.COMPENSATING, Status.FAILED, Status.CANCELLED}),
-    Status.COMPLETED: frozenset(),
+    Status.COMPLETED: frozenset({Status.COMPENSATING}),  # only its parent's unwind undoes what had ended well
     Status.FAILED: frozenset(),
     Status.CANCELLED: frozenset(),
 }

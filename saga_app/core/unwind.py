@@ -7,7 +7,7 @@ The checks per record come in this order: vanished, settled, halted, not owed, c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -93,7 +93,7 @@ def plan_unwind(saga: Saga[Any], snapshot: Snapshot) -> tuple[Planned, ...]:
     return tuple(_lines(saga, records))
 
 
-def _lines(saga: Saga[Any], records: tuple[Record, ...]) -> Iterator[Planned]:
+def _lines(saga: Saga[Any], records: Iterable[Record]) -> Iterator[Planned]:
     halted = False
     for record in sorted(records, key=lambda r: r.seq, reverse=True):
         line = _line(saga, record)

@@ -149,9 +149,9 @@ def stopped_at(x: Snapshot) -> Record | None:
 def resume(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
     """Try again what stopped, in the direction it had, with more attempts; from suspended, only go on."""
     if x.status == Status.STUCK:
-        x = x.but(records=tuple(_again(x, record, saga, now) for record in x.records), resume_count=x.resume_count + 1)
+        x = x.with_records(_again(x, one, saga, now) for one in x.records).but(resume_count=x.resume_count + 1)
     elif x.status != Status.SUSPENDED:
-        x = x.but(records=tuple(_hurried(record, now) for record in x.records))
+        x = x.with_records(_hurried(record, now) for record in x.records)
     return _onwards(x, now)
 
 
@@ -211,7 +211,7 @@ def abandon(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
         closed = begin_unwind(saga, x, cause, now)
         x = closed.but(unwinding_at=None, unwind_cause=UnwindCause.NONE) if past_pivot else closed
     if not past_pivot:
-        x = x.but(records=tuple(_given_up(record) for record in x.records))
+        x = x.with_records(_given_up(record) for record in x.records)
     rollback = RollbackStatus.NOT_APPLICABLE if past_pivot else RollbackStatus.ABANDONED
     return finish(x, status, now).but(rollback_status=rollback, stuck_reason=StuckReason.NONE)
 

@@ -56,6 +56,13 @@ class Execution(models.Model):
     definition_missing_since = MomentField(null=True)
     not_before = MomentField(null=True)
     quiet_at = MomentField(null=True)
+    deadline_at = MomentField(null=True)
+    rested_at = models.CharField(max_length=255, blank=True, default="")
+    owes = models.BooleanField(default=False)
+    unread = models.IntegerField(default=0)
+    queue = models.CharField(max_length=100, blank=True, default="")
+    parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="children")
+    parent_path = models.CharField(max_length=255, blank=True, default="")
     created_at = MomentField(_("created"))
     started_at = MomentField(_("started"), null=True)
     updated_at = MomentField(_("updated"))
@@ -80,6 +87,9 @@ class Execution(models.Model):
             ("skip_execution", "Can skip a step"),
             ("resolve_execution", "Can mark a compensation as done by hand"),
             ("rerun_execution", "Can run a saga again"),
+            ("signal_execution", "Can send a signal to an execution"),
+            ("fork_execution", "Can run a saga again from a step on"),
+            ("move_execution", "Can move an execution to another revision"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["key", "saga"], condition=Q(key__isnull=False), name="saga_execution_key"),
@@ -93,8 +103,12 @@ class Execution(models.Model):
                 condition=~Q(status__in=STOPPED) | Q(due_at__isnull=True, lease_holder__isnull=True),
                 name="saga_execution_stopped_not_due",
             ),
-            models.CheckConstraint(  # P6: open means due; there is nothing to wait for without a time (yet)
-                condition=Q(status__in=STOPPED) | Q(due_at__isnull=False), name="saga_execution_open_is_due"
+            models.CheckConstraint(  # P6: what works is due; only what waits may wait for something without a time
+                condition=Q(status__in=[*STOPPED, "waiting", "compensating"]) | Q(due_at__isnull=False),
+                name="saga_execution_working_is_due",
+            ),
+            models.UniqueConstraint(  # exactly one child, whatever crashes
+                fields=["parent", "parent_path"], condition=Q(parent__isnull=False), name="saga_execution_child"
             ),
             models.CheckConstraint(
                 condition=Q(status="stuck") & ~Q(stuck_reason="") | ~Q(status="stuck") & Q(stuck_reason=""),
@@ -106,7 +120,9 @@ class Execution(models.Model):
             ),
         ]
         indexes = [
-            models.Index(F("priority"), F("due_at"), condition=Q(due_at__isnull=False), name="saga_execution_due"),
+            models.Index(
+                F("queue"), F("priority"), F("due_at"), condition=Q(due_at__isnull=False), name="saga_execution_due"
+            ),
             models.Index(F("status"), F("created_at"), condition=~Q(status__in=TERMINAL), name="saga_execution_open"),
             models.Index(F("status"), F("cause"), condition=Q(status="stuck"), name="saga_execution_stuck"),
             models.Index(F("created_at").desc(), F("id").desc(), name="saga_execution_newest"),

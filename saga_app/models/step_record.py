@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from saga_app import codec
@@ -28,6 +28,8 @@ class StepRecord(models.Model):
     name = models.CharField(_("step"), max_length=100)
     kind = models.CharField(max_length=20, default="step")
     status = models.CharField(_("status"), max_length=20)
+    choice = models.CharField(max_length=100, blank=True, default="")
+    turn = models.IntegerField(default=0)
     attempt = models.IntegerField(default=0)
     attempt_limit = models.IntegerField(default=1)
     arguments_text = models.TextField(db_column="arguments", null=True)  # noqa: DJ001
@@ -49,6 +51,15 @@ class StepRecord(models.Model):
     compensation_error_text = models.TextField(db_column="compensation_error", null=True)  # noqa: DJ001
     compensation_started_at = MomentField(null=True)
     compensation_finished_at = MomentField(null=True)
+    child = models.ForeignKey(Execution, models.PROTECT, null=True, related_name="+")
+    origin = models.UUIDField(null=True)
+    taken_by = models.UUIDField(null=True)
+    queue = models.CharField(max_length=100, blank=True, default="")
+    row_due_at = MomentField(null=True)
+    row_epoch = models.BigIntegerField(default=0)
+    row_holder = models.CharField(max_length=150, null=True)  # noqa: DJ001 - NULL: nobody
+    row_quiet_at = MomentField(null=True)
+    row_deaths = models.SmallIntegerField(default=0)
     progress = models.FloatField(null=True)
     progress_text = models.CharField(max_length=255, blank=True, default="")
 
@@ -66,6 +77,12 @@ class StepRecord(models.Model):
             models.CheckConstraint(
                 condition=Q(compensation_status__in=words(CompensationStatus)), name="saga_step_compensation"
             ),
+            models.CheckConstraint(
+                condition=~Q(status="queued") | Q(row_due_at__isnull=False), name="saga_step_queued_is_claimable"
+            ),
+        ]
+        indexes = [
+            models.Index(F("queue"), F("row_due_at"), condition=Q(row_due_at__isnull=False), name="saga_step_row_due"),
         ]
 
     def __str__(self) -> str:

@@ -14,7 +14,8 @@ from saga_app.core.status import check_move
 from saga_app.models import Execution, StepRecord
 from saga_app.store import sql
 
-EXECUTION_FIELDS = tuple(f.name for f in fields(Snapshot) if f.name != "records")
+OF_OTHER_TABLES = {"records", "signals", "kids"}
+EXECUTION_FIELDS = tuple(f.name for f in fields(Snapshot) if f.name not in OF_OTHER_TABLES)
 RECORD_FIELDS = tuple(f.name for f in fields(Record) if f.name != "attempts")
 LARGE = ("arguments_text", "output_text")
 READ = (*(name for name in RECORD_FIELDS if name not in LARGE), "attempts_text")
@@ -78,7 +79,7 @@ def write_records(execution_id: UUID, before: Snapshot, after: Snapshot, using: 
         if known is not record:
             _update(known, record, using)
         written.append(record)
-    return after.but(records=tuple(written))
+    return after.with_records(written)
 
 
 def _insert(execution_id: UUID, record: Record, using: str) -> Record:

@@ -83,6 +83,8 @@ def read(field: models.Field[Any, Any], value: Any, connection: BaseDatabaseWrap
     """A value as the driver returned it, made what the field holds in Python."""
     if value is None or (connection.vendor == "postgresql" and not isinstance(field, MomentField)):
         return value
+    if isinstance(field, models.ForeignKey):
+        return read(field.target_field, value, connection)
     if isinstance(field, MomentField):
         return field.from_db_value(value, None, connection)
     if isinstance(field, models.UUIDField):

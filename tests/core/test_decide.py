@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from saga_app.core.changes import advance, change, release
 from saga_app.core.decide import MOST_DEATHS, decide
 from saga_app.core.decisions import (
+    Arrange,
     BeginUnwind,
     Call,
     CallAtomic,
@@ -26,6 +27,7 @@ from saga_app.core.decisions import (
     Release,
     Stick,
     Suspend,
+    Tell,
 )
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Snapshot
@@ -233,7 +235,7 @@ def test_a_step_fails_unanswered_only_at_its_last_attempt(case: tuple[Saga[Any],
 
 
 def test_the_kinds_of_decisions_are_apart() -> None:
-    """What is written, what is called and what gives the claim back: each decision is one of them."""
-    kinds = [set(get_args(kind)) for kind in (Change, Call, Release)]
+    """Changes, arrangements, messages, calls, releases: each decision is one of them."""
+    kinds = [set(get_args(kind)) for kind in (Change, Arrange, Tell, Call, Release)]
     assert sum(len(kind) for kind in kinds) == len(set.union(*kinds)) == len(get_args(Decision))
     assert replace(Park(NOW), until=NOW + HOUR) == Park(NOW + HOUR)
