@@ -1,9 +1,10 @@
-"""What a reconcile may answer when asked whether a call whose outcome is unknown had its effect."""
+"""Answers: a reconcile's, about a call whose outcome is unknown; and a person's, at an approval."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from datetime import datetime
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -23,3 +24,22 @@ class NotHappened:
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """Nobody can say. The same as answering None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What somebody decided at an Approval.
+
+    Attributes:
+        approved: yes or no.
+        actor: the name of who decided.
+        reason: what they wrote.
+        input: what they filled in, as the approval's `input=` makes it: a dataclass, else a mapping.
+        at: when they decided.
+    """
+
+    approved: bool
+    actor: str = ""
+    reason: str = ""
+    input: Any = None
+    at: datetime | None = None

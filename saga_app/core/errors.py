@@ -2,6 +2,7 @@
 
 SagaError
 ├── DefinitionError       a saga that cannot run (also a ValueError); raised when it is written, or sealed
+├── BadChoice             what a callable that chooses answered cannot be followed (also a ValueError)
 ├── InputError            what start() was given does not fit the saga (also a ValueError)
 ├── UnsupportedValue      a value that would not come back equal (also a TypeError)
 ├── Undecodable           a stored value that cannot be read back
@@ -33,6 +34,13 @@ class SagaError(Exception):
 
 class DefinitionError(SagaError, ValueError):
     """A saga or a step is written in a way that cannot run; the text shows what to write instead."""
+
+
+class BadChoice(SagaError, ValueError):
+    """A callable that chooses the way (of a Branch, a condition, the items of a loop) answered what is no choice.
+
+    Its step fails at once: asked again, it would answer the same.
+    """
 
 
 class InputError(SagaError, ValueError):

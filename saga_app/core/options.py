@@ -6,14 +6,33 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from saga_app.core.errors import DefinitionError
-from saga_app.core.names import check_step_name, nearest
+from saga_app.core.names import LONGEST, check_step_name, nearest
 from saga_app.core.signatures import Parameter, check_callable, is_async, parameters_of
+
+#: More turns or items than this is a slip of the pen.
+MOST = 1_000_000
 
 
 def flag(value: object, what: str) -> bool:
     """True or False, and nothing that merely counts as one of them."""
     if not isinstance(value, bool):
         raise DefinitionError(f"{what} is {value!r}: write True or False")
+    return value
+
+
+def count(value: object, what: str) -> int:
+    """A whole number of at least 1."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST:
+        raise DefinitionError(f"{what} is {value!r}: write a whole number from 1 to {MOST}")
+    return value
+
+
+def queue_name(value: object, what: str) -> str | None:
+    """The name of a queue, as in Q_CLUSTER_NAME; None for the ordinary one."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.strip() or value != value.strip() or len(value) > LONGEST:
+        raise DefinitionError(f'{what} is {value!r}: write the name of a queue, as in queue="slow"')
     return value
 
 

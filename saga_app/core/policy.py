@@ -43,9 +43,9 @@ def make_policy(
     return Policy(
         attempts=_attempts(attempts, where),
         backoff=backoff,
-        retry_on=_errors(retry_on, f"{where}: retry_on"),
-        give_up_on=_errors(give_up_on, f"{where}: give_up_on"),
-        rejected_on=_errors(rejected_on, f"{where}: rejected_on"),
+        retry_on=error_classes(retry_on, f"{where}: retry_on"),
+        give_up_on=error_classes(give_up_on, f"{where}: give_up_on"),
+        rejected_on=error_classes(rejected_on, f"{where}: rejected_on"),
         timeout=None if timeout is None else seconds(timeout, f"{where}: timeout"),
     )
 
@@ -60,7 +60,8 @@ def _attempts(value: object, where: str) -> int:
     return value
 
 
-def _errors(value: object, what: str) -> tuple[type[BaseException], ...]:
+def error_classes(value: object, what: str) -> tuple[type[BaseException], ...]:
+    """Classes of exceptions, one or several."""
     classes = tuple(value) if isinstance(value, tuple | list) else (value,)
     for one in classes:
         if not (isinstance(one, type) and issubclass(one, BaseException)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from saga_app.core import registry
@@ -13,10 +14,13 @@ from saga_app.core.errors import DefinitionError, InputError
 from saga_app.core.inputs import WHOLE, read_dataclass
 from saga_app.core.names import check_saga_name, nearest
 from saga_app.core.nodes import Node, Pivot, as_nodes
+from saga_app.core.options import queue_name
 from saga_app.core.refs import Ref
 from saga_app.core.sealing import Sealed, seal
+from saga_app.core.seconds import Seconds, seconds
 from saga_app.core.starting import D, I, Starting, Using
 from saga_app.core.steps import Step
+from saga_app.core.tree import Place, last_names, name_of, places
 from saga_app.core.validation import check_shape, fingerprint_of, steps_of
 
 if TYPE_CHECKING:
@@ -43,6 +47,8 @@ class Saga(Starting[I]):
         output: Ref | None = None,
         revision: int = 1,
         on_failure: OnFailure = "unwind",
+        timeout: Seconds | None = None,
+        queue: str | None = None,
         title: str = "",
     ) -> None: ...
     @overload
@@ -55,6 +61,8 @@ class Saga(Starting[I]):
         output: Ref | None = None,
         revision: int = 1,
         on_failure: OnFailure = "unwind",
+        timeout: Seconds | None = None,
+        queue: str | None = None,
         title: str = "",
     ) -> None: ...
     @overload
@@ -67,6 +75,8 @@ class Saga(Starting[I]):
         output: Ref | None = None,
         revision: int = 1,
         on_failure: OnFailure = "unwind",
+        timeout: Seconds | None = None,
+        queue: str | None = None,
         title: str = "",
     ) -> None: ...
     def __init__(
@@ -78,6 +88,8 @@ class Saga(Starting[I]):
         output: Ref | None = None,
         revision: int = 1,
         on_failure: str = "unwind",
+        timeout: Seconds | None = None,
+        queue: str | None = None,
         title: str = "",
     ) -> None:
         """Check shape and names, and join the registry. Nothing else is looked up yet."""
@@ -90,11 +102,13 @@ class Saga(Starting[I]):
         self.output = _output(output, where)
         self.revision = _revision(revision, where)
         self.on_failure = _on_failure(on_failure, where)
+        self.timeout = None if timeout is None else seconds(timeout, f"{where}: timeout")
+        self.queue = queue_name(queue, f"{where}: queue")
         self.title = title
         self.module = _caller()
-        self._by_path = {one.name: one for one in self.steps}
-        self._places = {one.name: place for place, one in enumerate(self.nodes) if isinstance(one, Step)}
+        self.places: Mapping[str, Place] = MappingProxyType(places(self.nodes))
         self._pivot = next((place for place, one in enumerate(self.nodes) if isinstance(one, Pivot)), None)
+        self._last_words = last_names(self.nodes[: self._pivot]) if self._pivot is not None else frozenset()
         self._sealed: Sealed | None = None
         self._saga = self
         registry.register(self)
@@ -105,9 +119,19 @@ class Saga(Starting[I]):
 
     # Shape
 
+    def place(self, path: str) -> Place | None:
+        """Where the node whose record has this path stands."""
+        return self.places.get(name_of(path))
+
+    def node(self, path: str) -> Node | None:
+        """The node whose record has this path."""
+        place = self.place(path)
+        return place.node if place else None
+
     def step(self, path: str) -> Step[..., Any] | None:
-        """The step at that path."""
-        return self._by_path.get(path)
+        """The step that is called at that path: a step, or what a node chooses with."""
+        place = self.place(path)
+        return place.step if place else None
 
     @property
     def has_pivot(self) -> bool:
@@ -115,12 +139,13 @@ class Saga(Starting[I]):
         return self._pivot is not None
 
     def before_pivot(self, path: str) -> bool:
-        """The pivot comes right after this step."""
-        return self._pivot is not None and self._places.get(path) == self._pivot - 1
+        """The pivot may come right after this node."""
+        return name_of(path) in self._last_words
 
     def past_pivot(self, path: str) -> bool:
-        """The step stands after the pivot."""
-        return self._pivot is not None and self._places.get(path, -1) > self._pivot
+        """The node stands after the pivot."""
+        place = self.place(path)
+        return place is not None and self._pivot is not None and place.top > self._pivot
 
     @property
     def fingerprint(self) -> str:
@@ -203,9 +228,10 @@ class Saga(Starting[I]):
 
     # Doors: start, astart, run and arun are in Starting
 
-    def using(self, *, priority: int = 0, due: datetime | None = None) -> Using[I]:
-        """The same saga, for executions with another priority (lower goes first) or that begin later."""
-        return Using(self, {"priority": priority, "due": due})
+    def using(self, *, queue: str | None = None, priority: int = 0, due: datetime | None = None) -> Using[I]:
+        """The same saga, for executions on another queue, of another priority (lower goes first) or that begin later."""
+        options: dict[str, Any] = {"priority": priority, "due": due}
+        return Using(self, options if queue is None else {**options, "queue": queue_name(queue, "using(): queue")})
 
 
 def _output(value: object, where: str) -> Ref | None:

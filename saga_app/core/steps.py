@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeVar, cast, overload
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
 from saga_app.core.answers import Happened, NotHappened, Unknown
 from saga_app.core.backoff import Backoff
@@ -17,6 +17,7 @@ from saga_app.core.options import (
     check_bound,
     flag,
     option_names,
+    queue_name,
     refuse_handler_words,
     refuse_unknown,
     step_name,
@@ -43,8 +44,6 @@ class Step(Generic[P, R]):
     Immutable but for `bodies`; `.bind` and `.named` give copies that share it. No slots: it wears its function's name.
     """
 
-    kind: ClassVar[Literal["step"]] = "step"
-
     bodies: Bodies
     name: str
     provides: str
@@ -57,6 +56,10 @@ class Step(Generic[P, R]):
     title: str = ""
     bindings: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     compensated: bool = True
+    queue: str | None = None
+    kind: Literal["step", "compute"] = "step"
+    judge: Callable[[Any], str] | None = None
+    """Of a step that chooses: from what it returned to what that means; BadChoice when it means nothing."""
 
     def __post_init__(self) -> None:
         """Look like the function: inspect.iscoroutinefunction and inspect.signature answer as they do for it."""
@@ -74,7 +77,12 @@ class Step(Generic[P, R]):
 
     def __repr__(self) -> str:
         """Short, for error messages."""
-        return f"<step {self.name}>"
+        return f"<{self.kind} {self.name}>"
+
+    @property
+    def pure(self) -> bool:
+        """Nothing can have happened in the world when it was called."""
+        return self.kind == "compute"
 
     @property
     def function(self) -> Callable[P, R]:
@@ -175,6 +183,7 @@ def step(
     timeout: Seconds | None = 30,
     atomic: bool = False,
     using: str | None = None,
+    queue: str | None = None,
     required: bool = True,
     idempotent: bool = False,
     title: str = "",
@@ -192,6 +201,7 @@ def step(
     timeout: Seconds | None = 30,
     atomic: bool = False,
     using: str | None = None,
+    queue: str | None = None,
     required: bool = True,
     idempotent: bool = False,
     title: str = "",
@@ -217,6 +227,7 @@ def _make_step(
     timeout: Seconds | None = 30,
     atomic: bool = False,
     using: str | None = None,
+    queue: str | None = None,
     required: bool = True,
     idempotent: bool = False,
     title: str = "",
@@ -246,6 +257,7 @@ def _make_step(
         parameters=parameters,
         atomic=atomic,
         using=using,
+        queue=queue_name(queue, f"{where}: queue"),
         required=flag(required, f"{where}: required"),
         idempotent=flag(idempotent, f"{where}: idempotent"),
         title=title,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from saga_app.core.errors import DefinitionError
-from saga_app.core.nodes import Node, Pivot
+from saga_app.core.nodes import Child, ForEach, Node, Pivot, Wait, blocks, walk
 from saga_app.core.scopes import check_providers
 from saga_app.core.steps import Step
 
@@ -25,8 +25,8 @@ def check_shape(where: str, nodes: Sequence[Node]) -> None:
 
 
 def steps_of(nodes: Iterable[Node]) -> tuple[Step[..., Any], ...]:
-    """The steps, in order."""
-    return tuple(one for one in nodes if isinstance(one, Step))
+    """The steps, in the order in which they are written; none that merely computes."""
+    return tuple(one for one in walk(nodes) if isinstance(one, Step) and not one.pure)
 
 
 def _check_names(where: str, steps: Sequence[Step[..., Any]]) -> None:
@@ -63,14 +63,24 @@ def fingerprint_of(nodes: Sequence[Node]) -> str:
 
 
 def _shape(node: Node) -> Mapping[str, object]:
-    if isinstance(node, Pivot):
-        return {"kind": node.kind}
-    return {
-        "kind": node.kind,
-        "name": node.name,
-        "provides": node.provides,
-        "atomic": node.atomic,
-        "required": node.required,
-        "compensation": node.compensation is not None and node.compensated,
-        "reconcile": node.reconciler is not None,
-    }
+    """What a node is, with all that is in it. Not what may change under way: policies, limits, times and queues."""
+    shape: dict[str, object] = {"kind": node.kind}
+    if node.name:
+        shape |= {"name": node.name, "provides": node.provides}
+    if isinstance(node, Step):
+        shape |= {
+            "atomic": node.atomic,
+            "required": node.required,
+            "compensation": node.compensation is not None and node.compensated,
+            "reconcile": node.reconciler is not None,
+        }
+    if isinstance(node, ForEach):
+        shape["concurrent"] = node.concurrency > 1
+    if isinstance(node, Wait):
+        shape["signal"] = node.signal
+    if isinstance(node, Child):
+        shape |= {"saga": node.saga if isinstance(node.saga, str) else node.saga.name, "compensation": node.compensated}
+    inner = blocks(node)
+    if inner:
+        shape["blocks"] = [[label, [_shape(one) for one in row]] for label, row in inner]
+    return shape
