@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,60 +16,29 @@ from saga_app.core.snapshot import Snapshot
 from saga_app.core.status import StepStatus
 from saga_app.models import Execution
 from saga_app.store import rows, sql
+from saga_app.store.leases import Lease, grace
 from saga_app.store.sql import ONE_MORE, Sql
 from saga_app.store.transactions import durable
 
 READ = (*rows.EXECUTION_FIELDS, "id", "input_text", "epoch", "writes", "wakes", "updated_at")
 
+Queues = Sequence[str] | None  # None: all of them
+Due = tuple[str, list[Any]]  # a SELECT and its parameters
 
-@dataclass(slots=True)
-class Claim:
+
+@dataclass(slots=True, kw_only=True)
+class Claim(Lease):
     """The right to drive one execution, and what every write must find unchanged.
 
     Attributes:
-        execution_id: which execution.
-        using: the database alias.
-        epoch, holder, writes: the fence.
+        writes: the rest of the fence.
         seen: `wakes` as of the facts that decisions are made from.
-        fresh: the claim's own transaction is still open.
-        now: the database's moment at the last answer from it, `at` our monotonic seconds then.
-        lease_ends: our monotonic seconds after which the right may be somebody else's.
         input_text: what the execution was started with, encoded.
     """
 
-    execution_id: UUID
-    using: str
-    epoch: int
-    holder: str
     writes: int
     seen: int
-    now: datetime
-    at: float
-    lease_ends: float
     input_text: str
-    fresh: bool = True
-
-    def moment(self) -> datetime:
-        """The database's moment: its last answer plus what our own clock has counted since."""
-        return self.now + timedelta(seconds=clock.monotonic() - self.at)
-
-    def answered(self, moment: datetime) -> None:
-        """The database has said what time it is."""
-        self.now, self.at = moment, clock.monotonic()
-
-    def renewed(self, asked_at: float) -> None:
-        """The lease was renewed by a statement sent at that moment of our own clock."""
-        self.lease_ends = asked_at + settings.LEASE
-
-    @property
-    def lapsed(self) -> bool:
-        """By our own count the lease has run out: nothing may be begun under it."""
-        return clock.monotonic() >= self.lease_ends
-
-    @property
-    def worn(self) -> bool:
-        """Less than half of the lease is left."""
-        return bool(self.lease_ends - clock.monotonic() < settings.LEASE / 2)
 
     def rows(self) -> QuerySet[Execution]:
         """The execution's row, if it is still ours to drive (with the same number of writes or not)."""
@@ -82,7 +51,9 @@ def holder_for(worker: str) -> str:
     return f"{worker}:{clock.token()}"
 
 
-def take(holder: str, using: str, execution_id: UUID | None = None) -> tuple[Claim, Snapshot] | None:
+def take(
+    holder: str, using: str, execution_id: UUID | None = None, *, queues: Queues = None
+) -> tuple[Claim, Snapshot] | None:
     """Claim the most urgent due execution, inside a transaction of the caller's; None where nothing is due.
 
     Touches the lease columns only, never the status. `deaths` counts this claim; the first fenced write after this
@@ -92,10 +63,11 @@ def take(holder: str, using: str, execution_id: UUID | None = None) -> tuple[Cla
         holder: a name from `holder_for`.
         using: the database alias.
         execution_id: claim that one, if it is due.
+        queues: claim one of these queues only.
     """
     asked_at = clock.monotonic()
     found = _take_postgresql if connections[using].vendor == "postgresql" else _take_sqlite
-    row = found(holder, using, execution_id)
+    row = found(holder, using, _due(using, execution_id, queues))
     if row is None:
         return None
     claim = Claim(
@@ -134,54 +106,50 @@ def _changes(using: str, holder: str, quiet: object) -> dict[str, Any]:
     }
 
 
-def is_due(using: str, execution_id: UUID | None = None) -> bool:
+def is_due(using: str, execution_id: UUID | None = None, *, queues: Queues = None) -> bool:
     """Whether anything is due, or that execution is: a plain look."""
-    return bool(_most_urgent(using, execution_id))
+    return bool(_most_urgent(using, _due(using, execution_id, queues)))
 
 
-def _due(using: str, execution_id: UUID | None) -> tuple[str, list[Any]]:
+def _due(using: str, execution_id: UUID | None, queues: Queues) -> tuple[str, list[Any]]:
     """The most urgent due execution, as a SELECT and its parameters."""
     now, one = sql.moment(using), " AND id = %s" if execution_id else ""
     chosen = [sql.prepared(Execution, using, "id", execution_id)] if execution_id else []
+    served = "" if queues is None else f" AND queue IN ({', '.join(['%s'] * len(queues))})"
     text = (
         "SELECT id, due_at, lease_holder, quiet_at FROM saga_app_execution "
-        f"WHERE due_at <= {now.text}{one} ORDER BY priority, due_at LIMIT 1"
+        f"WHERE due_at <= {now.text}{one}{served} ORDER BY priority, due_at LIMIT 1"
     )
-    return text, [*now.params, *chosen]
+    return text, [*now.params, *chosen, *(queues or ())]
 
 
-def _most_urgent(using: str, execution_id: UUID | None) -> list[dict[str, Any]]:
-    text, params = _due(using, execution_id)
-    return sql.run(Execution, using, text, params, ("id", "due_at", "lease_holder", "quiet_at"))
+def _most_urgent(using: str, due: Due) -> list[dict[str, Any]]:
+    return sql.run(Execution, using, *due, ("id", "due_at", "lease_holder", "quiet_at"))
 
 
-def _take_sqlite(holder: str, using: str, execution_id: UUID | None) -> dict[str, Any] | None:
+def _take_sqlite(holder: str, using: str, due: Due) -> dict[str, Any] | None:
     """The caller's transaction holds the only write lock already."""
-    for row in _most_urgent(using, execution_id):
-        quiet = row["due_at"] + _grace() if row["lease_holder"] is not None else row["quiet_at"]
+    for row in _most_urgent(using, due):
+        quiet = row["due_at"] + grace() if row["lease_holder"] is not None else row["quiet_at"]
         (taken,) = sql.update(Execution, using, _changes(using, holder, quiet), {"id": row["id"]}, READ)
         return taken | {"was_held": row["lease_holder"] is not None}
     return None
 
 
-def _take_postgresql(holder: str, using: str, execution_id: UUID | None) -> dict[str, Any] | None:
+def _take_postgresql(holder: str, using: str, due: Due) -> dict[str, Any] | None:
     """One statement. MATERIALIZED, so that the row is chosen and locked once; SKIP LOCKED, so that nobody queues."""
-    due, params = _due(using, execution_id)
-    quiet = Sql("CASE WHEN x.lease_holder IS NULL THEN x.quiet_at ELSE x.due_at + %s END", (_grace(),))
+    chosen, params = due
+    quiet = Sql("CASE WHEN x.lease_holder IS NULL THEN x.quiet_at ELSE x.due_at + %s END", (grace(),))
     changes = _changes(using, holder, quiet)
     assignments = ", ".join(f"{name} = {sql.placeholder(value)}" for name, value in changes.items())
     text = (
-        f"WITH c AS MATERIALIZED ({due} FOR NO KEY UPDATE SKIP LOCKED) "
+        f"WITH c AS MATERIALIZED ({chosen} FOR NO KEY UPDATE SKIP LOCKED) "
         f"UPDATE saga_app_execution x SET {assignments} FROM c WHERE x.id = c.id "
         f"RETURNING {sql.columns(Execution, READ, 'x')}, c.lease_holder IS NOT NULL"
     )
     for row in sql.run(Execution, using, text, [*params, *_values(changes)], READ, extra=1):
         return row | {"was_held": row.pop("extra")[0]}
     return None
-
-
-def _grace() -> timedelta:
-    return timedelta(seconds=settings.HARD_STOP_GRACE)
 
 
 def _values(changes: dict[str, Any]) -> list[Any]:
