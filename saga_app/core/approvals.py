@@ -10,10 +10,9 @@ from saga_app.core.blocks import block
 from saga_app.core.element import Element
 from saga_app.core.errors import DefinitionError
 from saga_app.core.gates import at_timeout, limit
-from saga_app.core.names import check_provided, check_step_name
-from saga_app.core.options import flag
+from saga_app.core.names import check_step_name
+from saga_app.core.options import check_value, flag
 from saga_app.core.seconds import Seconds
-from saga_app.core.signatures import is_async, parameters_of
 from saga_app.core.steps import Step
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Approval(Element):
     ) -> None:
         check_step_name(name, "the name of Approval(…)")
         where = f"Approval({name!r})"
-        self._keep(name=name, provides=check_provided(name, where))
+        self._keep(name=name, provides=name)
         self._keep(permission=_permission(permission, where), allow=_allow(allow, where), input=_input(input, where))
         if permission is None and allow is None:
             raise DefinitionError(
@@ -85,12 +84,9 @@ def _allow(written: Any, where: str) -> Callable[..., Any] | None:
     if written is None:
         return None
     if isinstance(written, type | Step) or not callable(written):
-        raise DefinitionError(
-            f"{where}: allow is {written!r}: write a function, as in allow=lambda actor: actor.is_staff"
-        )
-    parameters_of(written, f"{where}: allow")
-    if is_async(written):
-        raise DefinitionError(f"{where}: allow is async: write a plain function")
+        example = "allow=lambda actor: actor.is_staff"
+        raise DefinitionError(f"{where}: allow is {written!r}: write a function that says who may, as in {example}")
+    check_value(f"{where}: allow", written)
     checked: Callable[..., Any] = written
     return checked
 

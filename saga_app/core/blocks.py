@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from saga_app.core.element import Element
 from saga_app.core.errors import DefinitionError
+from saga_app.core.starting import Starting
 from saga_app.core.steps import Step
 
 if TYPE_CHECKING:
@@ -39,18 +40,24 @@ def as_node(where: str, written: object) -> Node:
     """One node."""
     if isinstance(written, Step | Element):
         return cast("Node", written)
-    if isinstance(written, type) and issubclass(written, Element):
-        cure = f"{written.__name__}({'' if written.__name__ == 'Pivot' else '…'})"
-        raise DefinitionError(f"{where} has `{written.__name__}`, the class: write {cure}")
-    if isinstance(written, list | tuple):
-        raise DefinitionError(
-            f"{where} has a {type(written).__name__} of nodes: write them one after the other, or put a * before it"
-        )
+    raise DefinitionError(f"{where}{_wrong(written)}")
+
+
+def _wrong(written: object) -> str:
+    """What somebody wrote where a node belongs, and what to write instead."""
     name = getattr(written, "__name__", None)
+    if isinstance(written, type) and issubclass(written, Element):
+        return f" has `{name}`, the class: write {name}({'' if name == 'Pivot' else '…'})"
+    if isinstance(written, list | tuple):
+        return f" has a {type(written).__name__} of nodes: write them one after the other, or put a * before it"
+    if isinstance(written, Starting):
+        return f" has a saga in it, {written!r}: write Child(…) around it"
     if isinstance(getattr(written, "__wrapped__", None), Step):
-        raise DefinitionError(f"{where}: another decorator hides the step `{name}`: make @step its outermost decorator")
-    if getattr(written, "__module__", "").startswith("saga_app.core.") and name == "Compute":
-        raise DefinitionError(f'{where} has `Compute` without parentheses: write Compute("name", function)')
+        return f" has something that hides the step `{name}`, another decorator: make @step its outermost decorator"
+    if getattr(written, "__module__", "") == "saga_app.core.computes":
+        return f" has `{name}` without parentheses: write {name}(…)"
+    if name == "<lambda>":
+        return ' has a lambda: write Compute("name", lambda …), or step(name="name")(lambda …) if it does something'
     if callable(written) and not isinstance(written, type):
-        raise DefinitionError(f"{where}: `{name or written}` is a plain function: write @step above its def")
-    raise DefinitionError(f"{where} has {written!r}, which is neither a step nor Pivot()")
+        return f": `{name or written}` is a plain function: write @step above its def"
+    return f" has {written!r}, which is no node: write a step, or Branch(…), Wait(…) and the like"

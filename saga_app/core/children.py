@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from saga_app.core import registry
 from saga_app.core.element import Element
 from saga_app.core.errors import DefinitionError, UnknownSaga
-from saga_app.core.names import check_provided, check_saga_name
-from saga_app.core.options import flag
+from saga_app.core.names import check_saga_name
+from saga_app.core.options import check_value, flag
 from saga_app.core.starting import Starting, Using
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Child(Element):
     def __init__(self, saga: Saga[Any] | str, /) -> None:
         title = _name_of(saga)
         name = re.sub(r"\W", "_", title)
-        self._keep(name=name, provides=check_provided(name, f"Child({title!r})"), saga=saga, compensated=True)
+        self._keep(name=name, provides=name, saga=saga, compensated=True)
         self._keep(bindings=MappingProxyType({}), _found=_Found(None if isinstance(saga, str) else saga))
 
     @property
@@ -58,13 +58,15 @@ class Child(Element):
 
     def bind(self, **values: object) -> Self:
         """A copy whose execution gets these values as its input: plain values, `ref("path")`, or callables."""
-        return self._but(bindings=MappingProxyType({**self.bindings, **values}))
+        for name, value in values.items():
+            check_value(f"`Child({self.name}).bind({name}=…)`", value)
+        return self.but(bindings=MappingProxyType({**self.bindings, **values}))
 
     def named(self, name: str | None = None, *, provides: str | None = None, compensate: bool = True) -> Self:
         """A copy of another name, or that is not undone in this place."""
         other = super().named(name, provides=provides)
         wanted = flag(compensate, f"Child `{other.name}`: compensate")
-        return other._but(compensated=self.compensated and wanted)
+        return other.but(compensated=self.compensated and wanted)
 
 
 def _name_of(saga: object) -> str:

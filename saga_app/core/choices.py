@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from saga_app.core.blocks import block, body
-from saga_app.core.computes import chooser
+from saga_app.core.computes import chooser, truth
 from saga_app.core.element import Element
 from saga_app.core.errors import BadChoice, DefinitionError
 from saga_app.core.names import check_step_name
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from saga_app.core.element import Block, Written
     from saga_app.core.nodes import Node
 
+#: The way of a Branch for every choice that has none of its own.
 DEFAULT = "default"
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Choice(Element):
+class _Choice(Element):
     """What Branch and If have in common: the step that chooses, whose name is theirs, and the ways."""
 
     chooser: Step[..., Any]
@@ -37,22 +38,20 @@ class Choice(Element):
 
     def bind(self, **values: object) -> Self:
         """A copy whose callable gets these arguments."""
-        return self._but(chooser=self.chooser.bind(**values))
+        return self.but(chooser=self.chooser.bind(**values))
 
     def named(self, name: str | None = None, *, provides: str | None = None) -> Self:
         """A copy of another name, under which its choice is recorded."""
         other = super().named(name, provides=provides)
-        return other._judged(replace(other.chooser, name=other.name))
+        return other.but(chooser=other.judged(replace(other.chooser, name=other.name)))
 
-    def _judged(self, made: Step[..., Any]) -> Self:
-        return self._but(chooser=replace(made, judge=self._judge(made.name)))
-
-    def _judge(self, name: str) -> Callable[[Any], str]:
+    def judged(self, made: Step[..., Any]) -> Step[..., Any]:
+        """The step that chooses, with who says what its answers mean."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Branch(Choice):
+class Branch(_Choice):
     """One of several ways: the one whose label the callable returns, else `default` if there is one."""
 
     kind: ClassVar[Literal["branch"]] = "branch"
@@ -60,61 +59,50 @@ class Branch(Choice):
     def __init__(self, choose: Callable[..., Any], /, **paths: Written) -> None:
         made = chooser(choose, "Branch(…)", "a function that returns the name of a path, as in lambda method: method")
         where = f"Branch({made.name or '…'})"
-        if not [label for label in paths if label != DEFAULT]:
-            raise DefinitionError(
-                f"{where} has no paths: write Branch(choose, card=charge_card, invoice=[bill, remind])"
-            )
-        ways = {label: self._way(f"{where}, path `{label}`", label, one) for label, one in paths.items()}
+        if not paths.keys() - {DEFAULT}:
+            raise DefinitionError(f"{where} has no paths: write Branch(choose, card=charge, invoice=[bill, remind])")
+        ways = {label: _way(f"{where}, path `{label}`", label, row) for label, row in paths.items()}
         self._keep(name=made.name, provides="", paths=MappingProxyType(ways))
-        self._keep(chooser=replace(made, judge=self._judge(made.name)))
+        self._keep(chooser=self.judged(made))
 
-    @staticmethod
-    def _way(where: str, label: str, written: object) -> Block:
-        check_step_name(label, f"{where}: its name")
-        if label == DEFAULT and isinstance(written, list | tuple) and not written:
-            return ()  # said in so many words: for everything else there is nothing to do
-        return block(where, written, "write its nodes, or leave it out and write default=[] for nothing to be done")
-
-    def _judge(self, name: str) -> Callable[[Any], str]:
-        return partial(_label, f"Branch `{name}`", tuple(self.paths))
+    def judged(self, made: Step[..., Any]) -> Step[..., Any]:
+        """Its answer is one of the labels."""
+        return replace(made, judge=partial(_label, f"Branch `{made.name}`", tuple(self.paths)))
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class If(Choice):
+class If(_Choice):
     """What is done if a condition holds, and what otherwise."""
 
     kind: ClassVar[Literal["if"]] = "if"
 
     def __init__(self, condition: Callable[..., Any], /, *nodes: Node, otherwise: Written | None = None) -> None:
-        made = chooser(condition, "If(…)", CONDITION)
+        made = chooser(condition, "If(…)")
         where = f"If({made.name or '…'})"
         yes = body(where, nodes, "If(condition, first, second); for what is done otherwise alone, turn the condition")
         no = () if otherwise is None else block(f"{where}, otherwise", otherwise, "write its nodes, or leave it out")
         self._keep(name=made.name, provides="", paths=MappingProxyType({"true": yes, "false": no}))
-        self._keep(chooser=replace(made, judge=self._judge(made.name)))
+        self._keep(chooser=self.judged(made))
 
-    def _judge(self, name: str) -> Callable[[Any], str]:
-        return partial(truth, f"If `{name}`")
-
-
-CONDITION = "a function that returns True or False, as in lambda total: total > 100"
+    def judged(self, made: Step[..., Any]) -> Step[..., Any]:
+        """Its answer is True or False."""
+        return replace(made, judge=partial(truth, f"If `{made.name}`"))
 
 
-def truth(where: str, value: object) -> str:
-    """The judge of a condition: a bool, and nothing that merely counts as one."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    raise BadChoice(
-        f"{where}: its condition returned {value!r:.80}: return True or False, as in bool(…) or … is not None"
-    )
+def _way(where: str, label: str, written: object) -> Block:
+    check_step_name(label, f"{where}: its name")
+    if label == DEFAULT and isinstance(written, list | tuple) and not written:
+        return ()  # said in so many words: for everything else there is nothing to do
+    return block(where, written, "write its nodes, or leave it out and write default=[] for nothing to be done")
 
 
 def _label(where: str, labels: tuple[str, ...], value: object) -> str:
-    if isinstance(value, str) and value in labels:
-        return str(value)
+    for one in labels:
+        if isinstance(value, str) and one == value:
+            return one
     if DEFAULT in labels:
         return DEFAULT
     known = ", ".join(f"`{one}`" for one in labels)
     raise BadChoice(
-        f"{where}: {value!r:.80} is none of its paths: there is {known}; return one of them, or write default=[…]"
+        f"{where}: {value!r:.80} is none of its paths: return one of {known}, or write default=[…] for everything else"
     )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from saga_app.core.backoff import Backoff
-from saga_app.core.errors import DefinitionError
+from saga_app.core.errors import BadChoice, DefinitionError
 from saga_app.core.handlers import Bodies
 from saga_app.core.names import check_provided, check_step_name
 from saga_app.core.options import body_of
-from saga_app.core.policy import Errors, make_policy
-from saga_app.core.refs import Ref
+from saga_app.core.policy import Errors, Policy, make_policy
 from saga_app.core.seconds import Seconds
 from saga_app.core.signatures import parameters_of
 from saga_app.core.steps import Step
@@ -20,8 +19,8 @@ from saga_app.core.steps import Step
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Judge: TypeAlias = Callable[[Any], str]
-"""From what a callable returned to what was chosen; BadChoice when that is no choice."""
+#: What Python calls a lambda.
+UNNAMED = "<lambda>"
 
 
 def Compute(  # noqa: N802 - read as a node, as in Compute("total", total_of)
@@ -53,10 +52,13 @@ def Compute(  # noqa: N802 - read as a node, as in Compute("total", total_of)
     )
     made = _plain(function, where, name)
     provided = check_provided(name if provides is None else provides, where)
-    return replace(made, provides=provided, policy=policy, title=title)
+    return cast("Step[P, R]", replace(made, provides=provided, policy=policy, title=title))
 
 
-def chooser(written: object, where: str, example: str) -> Step[..., Any]:
+CONDITION = "a function that returns True or False, as in lambda total: total > 100"
+
+
+def chooser(written: object, where: str, example: str = CONDITION) -> Step[..., Any]:
     """What a node chooses with: a function, or a Compute(…) where it needs another policy. A lambda has no name yet."""
     if isinstance(written, Step):
         if written.pure:
@@ -66,36 +68,22 @@ def chooser(written: object, where: str, example: str) -> Step[..., Any]:
             f"{where}: `{written.name}` is a step, which may do something that has to be undone: put it before, "
             f"and choose by what it provides, as in lambda {word}: {word}"
         )
-    if isinstance(written, type) or not callable(written):
+    if not callable(written):
         raise DefinitionError(f"{where}: {written!r} cannot be called: write {example}")
-    name = getattr(written, "__name__", "<lambda>")
-    return _plain(written, where, "" if name == "<lambda>" else check_step_name(name))
+    name = getattr(written, "__name__", UNNAMED)
+    return _plain(written, where, "" if name == UNNAMED else check_step_name(name))
+
+
+def truth(where: str, value: object) -> str:
+    """The judge of a condition: a bool, and nothing that merely counts as one."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    raise BadChoice(f"{where}: its condition returned {value!r:.80}: return True or False, as in bool(…)")
 
 
 def _plain(function: Any, where: str, name: str) -> Step[..., Any]:
     if isinstance(function, Step):
         raise DefinitionError(f"{where}: `{function.name}` is a step already: write it as it is, without Compute(…)")
     body = body_of(function, where, atomic=False)
-    return Step(
-        kind="compute",
-        bodies=Bodies(body),
-        name=name,
-        provides="",
-        policy=make_policy(where, **_POLICY),
-        parameters=parameters_of(body, where),
-    )
-
-
-_POLICY: dict[str, Any] = {
-    "attempts": 3,
-    "backoff": Backoff(),
-    "retry_on": (Exception,),
-    "give_up_on": (),
-    "rejected_on": (),
-    "timeout": 30,
-}
-
-
-def is_ref(value: object) -> bool:
-    """It was written as ref("…")."""
-    return isinstance(value, Ref)
+    parameters = parameters_of(body, where)
+    return Step(kind="compute", bodies=Bodies(body), name=name, provides="", policy=Policy(), parameters=parameters)

@@ -33,6 +33,11 @@ class Element:
         """Short, for error messages."""
         return f"<{type(self).__name__} {self.name}>" if self.name else f"<{type(self).__name__}>"
 
+    @property
+    def shown(self) -> str:
+        """As error messages call it."""
+        return f"{type(self).__name__} `{self.name}`" if self.name else f"{type(self).__name__}(…)"
+
     def blocks(self) -> list[tuple[str, Block]]:
         """The rows of nodes inside, each with its label. An empty row is a way on which nothing is done."""
         return []
@@ -44,17 +49,19 @@ class Element:
             check_step_name(name, f"the name of {kind}(…)")
             provides = provides or (name if self.gives else None)
         if provides is None:
-            return self._but(name=self.name if name is None else name)
+            return self.but(name=self.name if name is None else name)
         if not self.gives:
             raise DefinitionError(f"{kind}(…) provides nothing: leave provides= out")
-        where = f"{kind} `{name or self.name}`"
-        return self._but(name=self.name if name is None else name, provides=check_provided(provides, where))
+        where = f"{kind} `{name or self.name or '…'}`"
+        return self.but(name=self.name if name is None else name, provides=check_provided(provides, where))
 
     def _keep(self, **facts: Any) -> None:
         for name, value in facts.items():
             object.__setattr__(self, name, value)
 
-    def _but(self, **facts: Any) -> Self:
+    def but(self, **facts: Any) -> Self:
+        """The same node with some facts changed."""
         other = copy(self)
-        other._keep(**facts)  # noqa: SLF001 - a copy of its own kind
+        for name, value in facts.items():
+            object.__setattr__(other, name, value)
         return other

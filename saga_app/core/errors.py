@@ -129,6 +129,30 @@ class LeaseLost(SagaError):
     """Somebody else drives this execution now; what was about to be written is dropped."""
 
 
+class GateTimeout(SagaError):
+    """A gate's time was up before a signal or a decision came."""
+
+
+class ApprovalRejected(SagaError):
+    """Somebody who may has rejected it."""
+
+
+class ChildFailed(SagaError):
+    """A child has failed, or was cancelled; what it says is why."""
+
+
+class LoopExhausted(SagaError):
+    """A loop has had as many turns as it may have, and would go on."""
+
+
+class GroupFailed(SagaError):
+    """More than one branch of a group has failed; what it says are all causes."""
+
+
+class DeadlineExceeded(SagaError):
+    """The whole execution was not over in the time that its saga allows."""
+
+
 class StepOutcome(SagaError):
     """What a body raises to choose how its attempt ends. Never raised itself."""
 

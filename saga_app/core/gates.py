@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from saga_app.core.blocks import block
 from saga_app.core.element import Element
 from saga_app.core.errors import DefinitionError
-from saga_app.core.names import check_provided, check_step_name
+from saga_app.core.names import check_step_name
+from saga_app.core.options import check_value
 from saga_app.core.refs import Ref
 from saga_app.core.seconds import Seconds, seconds
-from saga_app.core.signatures import is_async, parameters_of
-from saga_app.core.steps import Step
 
 if TYPE_CHECKING:
     from saga_app.core.element import Block, Written
@@ -39,7 +38,7 @@ class Wait(Element):
     ) -> None:
         name = check_step_name(signal, "the signal of Wait(…)")
         where = f"Wait({signal!r})"
-        self._keep(name=name, provides=check_provided(name, where), signal=name)
+        self._keep(name=name, provides=name, signal=name)
         self._keep(timeout=limit(timeout, where), on_timeout=at_timeout(on_timeout, timeout, where))
 
     def blocks(self) -> list[tuple[str, Block]]:
@@ -60,9 +59,7 @@ def at_timeout(written: object, timeout: object, where: str) -> OnTimeout:
         raise DefinitionError(f'{where}: on_timeout is {written!r}: write on_timeout="fail", or a list of nodes')
     row = block(f"{where}: on_timeout", written, 'write its nodes, or on_timeout="fail"')
     if timeout is None:
-        raise DefinitionError(
-            f"{where} has on_timeout and no timeout, so it would never be reached: write timeout=3600"
-        )
+        raise DefinitionError(f"{where} has on_timeout and no timeout, so its time is never up: write timeout=3600")
     return row
 
 
@@ -103,15 +100,7 @@ def _moment(written: object) -> object:
 
 
 def _later(written: object, where: str, cure: str) -> object:
-    if isinstance(written, Ref):
-        return written
-    if isinstance(written, Step):
-        raise DefinitionError(
-            f"{where} has the step `{written.name}`: put it before, and write ref({written.provides!r})"
-        )
-    if isinstance(written, type) or not callable(written):
+    if not isinstance(written, Ref) and (isinstance(written, type) or not callable(written)):
         raise DefinitionError(f"{where} has {written!r}: {cure}")
-    parameters_of(written, where)
-    if is_async(written):
-        raise DefinitionError(f"{where} has an async function: write a plain one, or a step before it that provides it")
+    check_value(where, written)
     return written

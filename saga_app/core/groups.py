@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from saga_app.core.blocks import as_node, block, body
 from saga_app.core.element import Element
 from saga_app.core.errors import DefinitionError
+from saga_app.core.marks import Pivot
 from saga_app.core.names import check_step_name
 from saga_app.core.policy import Errors, error_classes
 
@@ -54,9 +55,11 @@ def _lone(written: object) -> tuple[str, Node]:
             "or put a * before it if each of its nodes is a branch of its own"
         )
     one = as_node("Parallel(…)", written)
-    if not one.name:
-        raise DefinitionError(f"Parallel(…): {one!r} has no name to call its branch by: write Parallel(hotel={one!r})")
-    return one.name, one
+    if not one.name and not isinstance(one, Pivot):  # which has no place here, and is told so by the saga
+        raise DefinitionError(
+            f"Parallel(…): {one.shown} has no name to call its branch by: write Parallel(hotel={one.shown})"
+        )
+    return one.name or one.kind, one
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

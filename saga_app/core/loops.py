@@ -9,8 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from saga_app.core.blocks import body
-from saga_app.core.choices import CONDITION, truth
-from saga_app.core.computes import chooser
+from saga_app.core.computes import chooser, truth
 from saga_app.core.element import Element
 from saga_app.core.errors import BadChoice, DefinitionError
 from saga_app.core.names import check_provided
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Turning(Element):
+class _Turning(Element):
     """What While and Repeat have in common: a condition, whose name is theirs, and a limit."""
 
     condition: Step[..., Any]
@@ -34,7 +33,7 @@ class Turning(Element):
     max_iterations: int
 
     def _made(self, word: str, condition: object, nodes: tuple[Node, ...], example: str, limit: object) -> None:
-        made = chooser(condition, f"{word}(…)", CONDITION)
+        made = chooser(condition, f"{word}(…)")
         where = f"{word}({made.name or '…'})"
         row = body(where, nodes, example)
         most = count(limit, f"{where}: max_iterations")
@@ -46,12 +45,12 @@ class Turning(Element):
 
     def bind(self, **values: object) -> Self:
         """A copy whose condition gets these arguments."""
-        return self._but(condition=self.condition.bind(**values))
+        return self.but(condition=self.condition.bind(**values))
 
     def named(self, name: str | None = None, *, provides: str | None = None) -> Self:
         """A copy of another name, under which its turns are recorded."""
         other = super().named(name, provides=provides)
-        return other._but(condition=_asked(type(self).__name__, replace(other.condition, name=other.name)))
+        return other.but(condition=_asked(type(self).__name__, replace(other.condition, name=other.name)))
 
 
 def _asked(word: str, made: Step[..., Any]) -> Step[..., Any]:
@@ -59,7 +58,7 @@ def _asked(word: str, made: Step[..., Any]) -> Step[..., Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class While(Turning):
+class While(_Turning):
     """Turns as long as a condition holds, asked before each of them."""
 
     kind: ClassVar[Literal["while"]] = "while"
@@ -69,7 +68,7 @@ class While(Turning):
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Repeat(Turning):
+class Repeat(_Turning):
     """Turns until a condition holds, asked after each of them."""
 
     kind: ClassVar[Literal["repeat"]] = "repeat"
@@ -101,12 +100,10 @@ class ForEach(Element):
     ) -> None:
         where = f"ForEach({name!r})"
         check_provided(name, where)
-        self._keep(name=name, provides=name, concurrency=count(concurrency, f"{where}: concurrency"))
+        self._keep(name=name, provides=name, body=body(where, nodes, f"{where[:-1]}, items, first, second)"))
+        self._keep(concurrency=count(concurrency, f"{where}: concurrency"))
         self._keep(max_items=count(max_items, f"{where}: max_items"))
-        self._keep(
-            items=self._judged(_items(items, where)),
-            body=body(where, nodes, f"ForEach({name!r}, items, first, second)"),
-        )
+        self._keep(items=self.judged(_items(items, where)))
 
     def blocks(self) -> list[tuple[str, Block]]:
         """The body."""
@@ -114,12 +111,12 @@ class ForEach(Element):
 
     def bind(self, **values: object) -> Self:
         """A copy whose callable of items gets these arguments."""
-        return self._but(items=self.items.bind(**values))
+        return self.but(items=self.items.bind(**values))
 
     def named(self, name: str | None = None, *, provides: str | None = None) -> Self:
         """A copy of another name, by which its body sees the item."""
         other = super().named(name, provides=provides)
-        return other._but(items=other._judged(other.items))
+        return other.but(items=other.judged(other.items))
 
     def check(self, value: object) -> str:
         """How many items there are; BadChoice when that is no list, or too long a one."""
@@ -133,7 +130,8 @@ class ForEach(Element):
             )
         return str(len(value))
 
-    def _judged(self, made: Step[..., Any]) -> Step[..., Any]:
+    def judged(self, made: Step[..., Any]) -> Step[..., Any]:
+        """The step that finds the items, with who says whether they are some."""
         return replace(made, name=self.name, judge=self.check)
 
 

@@ -90,10 +90,13 @@ def check_bound(name: str, value: object, parameters: Iterable[Parameter], step:
         raise DefinitionError(f"{where}: `ctx` is always the context; leave it out")
     if name not in known:
         raise DefinitionError(f"{where}: `{step}` has no parameter `{name}`. {nearest(name, known)}")
+    check_value(where, value)
+
+
+def check_value(where: str, value: object) -> None:
+    """A value to be bound, a ref or a callable that finds one; not something that could never be an argument."""
     if hasattr(value, "bodies"):
-        raise DefinitionError(
-            f'{where} is a step: write ref("{getattr(value, "provides", step)}") for what it provides'
-        )
+        raise DefinitionError(f'{where} is a step: write ref("{getattr(value, "provides", "…")}") for what it provides')
     if callable(value):
         parameters_of(value, where)
         if is_async(value):

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from saga_app.core import registry
 from saga_app.core.binding import CallPlan
+from saga_app.core.descent import check_descent
 from saga_app.core.doors import bind_doors
 from saga_app.core.errors import DefinitionError, InputError
 from saga_app.core.inputs import WHOLE, read_dataclass
+from saga_app.core.items import items_refused
 from saga_app.core.names import check_saga_name, nearest
 from saga_app.core.nodes import Node, Pivot, as_nodes
 from saga_app.core.options import queue_name
@@ -163,17 +165,17 @@ class Saga(Starting[I]):
         """Work out its input and calls; DefinitionError when it cannot run. Done once, and again while it fails."""
         self._plans()
 
-    def call(self, step: Step[..., Any]) -> CallPlan:
-        """Where the arguments of a step come from."""
-        return self._plans().calls[step.name]
+    def call(self, node: Node | str) -> CallPlan:
+        """Where the arguments of a step, or of what a node is bound to, come from."""
+        return self._plans().calls[_named(node)]
 
-    def compensation_call(self, step: Step[..., Any]) -> CallPlan:
+    def compensation_call(self, node: Node | str) -> CallPlan:
         """Where the arguments of its compensation come from."""
-        return self._plans().compensations[step.name]
+        return self._plans().compensations[_named(node)]
 
-    def reconcile_call(self, step: Step[..., Any]) -> CallPlan:
+    def reconcile_call(self, node: Node | str) -> CallPlan:
         """Where the arguments of its reconcile come from."""
-        return self._plans().reconciles[step.name]
+        return self._plans().reconciles[_named(node)]
 
     @property
     def output_call(self) -> CallPlan | None:
@@ -185,6 +187,7 @@ class Saga(Starting[I]):
         if rivals:
             raise DefinitionError(rivals)
         if self._sealed is None:
+            check_descent(self)
             self._sealed = seal(self.name, self.nodes, self.input_type, self.output)
         return self._sealed
 
@@ -199,10 +202,10 @@ class Saga(Starting[I]):
         """The input as name → value, checked and not coerced; InputError for what does not fit."""
         found = self._plans().input
         if input is None:
-            return found.accept(values or {})
+            return self._countable(found.accept(values or {}))
         if values:
             raise InputError(self.name, dict.fromkeys(values, "stands beside a whole input: give the one or the other"))
-        return found.accept(self._by_name(input))
+        return self._countable(found.accept(self._by_name(input)))
 
     def convert(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         """What a door was given as text or JSON, converted and checked. Hand the answer on as the input, whole."""
@@ -211,6 +214,13 @@ class Saga(Starting[I]):
     def make_input(self, values: Mapping[str, Any]) -> Any:
         """What ctx.input is: an instance of the input's dataclass, else a mapping."""
         return self._plans().input.build(values)
+
+    def _countable(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The input again, once every loop that is sure to run over a part of it can."""
+        wrong = items_refused(self.nodes, values)
+        if wrong:
+            raise InputError(self.name, wrong)
+        return values
 
     def _by_name(self, input: Any) -> Mapping[str, Any]:
         if isinstance(input, Mapping):
@@ -229,9 +239,13 @@ class Saga(Starting[I]):
     # Doors: start, astart, run and arun are in Starting
 
     def using(self, *, queue: str | None = None, priority: int = 0, due: datetime | None = None) -> Using[I]:
-        """The same saga, for executions on another queue, of another priority (lower goes first) or that begin later."""
+        """For executions on another queue, of another priority (lower goes first), or that begin later."""
         options: dict[str, Any] = {"priority": priority, "due": due}
         return Using(self, options if queue is None else {**options, "queue": queue_name(queue, "using(): queue")})
+
+
+def _named(node: Node | str) -> str:
+    return node if isinstance(node, str) else node.name
 
 
 def _output(value: object, where: str) -> Ref | None:

@@ -80,6 +80,11 @@ class Step(Generic[P, R]):
         return f"<{self.kind} {self.name}>"
 
     @property
+    def shown(self) -> str:
+        """As error messages call it."""
+        return f"{'Compute' if self.pure else 'step'} `{self.name}`"
+
+    @property
     def pure(self) -> bool:
         """Nothing can have happened in the world when it was called."""
         return self.kind == "compute"

@@ -10,8 +10,9 @@ import pytest
 import saga_app
 
 WORDS = """
-    Backoff Context DefinitionError GiveUp Happened InputError KeyConflict NotHappened NotReady Pivot Rejected
-    RetryLater Saga SagaError Undecodable Unknown UnknownExecution UnknownSaga UnsupportedValue VerbRefused ref step
+    Approval Backoff Branch Child Compute Context Decision DefinitionError ForEach GiveUp Happened If InputError
+    KeyConflict Milestone NotHappened NotReady Parallel Pivot Rejected Repeat RetryLater Saga SagaError Sleep Try
+    Undecodable Unknown UnknownExecution UnknownSaga UnsupportedValue VerbRefused Wait While ref step
 """
 PUBLIC_MODULES = ["saga_app", "saga_app.engine", "saga_app.telemetry", "saga_app.testing"]
 
