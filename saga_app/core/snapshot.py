@@ -161,8 +161,12 @@ class Snapshot:
     """It ended well, and something of it could be undone: what its parent asks."""
     unread: int = 0
     """Signals that came and were not consumed; `signals` has them."""
+    presuming: bool = False
+    """Decided because something had not come: true only as long as nothing has. Never stored."""
     records: Records = field(default_factory=Records)
     signals: tuple[Signal, ...] = ()
+    consumed: tuple[tuple[int, str], ...] = ()
+    """Signals that a decision has just consumed: id, and the path of the record that took it. Never loaded."""
     kids: Mapping[UUID, Kid] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     """Those children whose state matters: of records that are not over, or, backwards, that are owed."""
 

@@ -63,6 +63,7 @@ class Execution(models.Model):
     queue = models.CharField(max_length=100, blank=True, default="")
     parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="children")
     parent_path = models.CharField(max_length=255, blank=True, default="")
+    parent_attempt = models.IntegerField(default=0)
     created_at = MomentField(_("created"))
     started_at = MomentField(_("started"), null=True)
     updated_at = MomentField(_("updated"))
@@ -107,8 +108,10 @@ class Execution(models.Model):
                 condition=Q(status__in=[*STOPPED, "waiting", "compensating"]) | Q(due_at__isnull=False),
                 name="saga_execution_working_is_due",
             ),
-            models.UniqueConstraint(  # exactly one child, whatever crashes
-                fields=["parent", "parent_path"], condition=Q(parent__isnull=False), name="saga_execution_child"
+            models.UniqueConstraint(  # exactly one child for each call, whatever crashes
+                fields=["parent", "parent_path", "parent_attempt"],
+                condition=Q(parent__isnull=False),
+                name="saga_execution_child",
             ),
             models.CheckConstraint(
                 condition=Q(status="stuck") & ~Q(stuck_reason="") | ~Q(status="stuck") & Q(stuck_reason=""),

@@ -24,7 +24,9 @@ class Signal(models.Model):
     key = models.CharField(_("key"), max_length=255, null=True)  # noqa: DJ001 - NULL is never equal
     payload_text = models.TextField(db_column="payload")
     verdict = models.CharField(max_length=20, blank=True, default="")
-    sender = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    sender = models.ForeignKey(  # no constraint: a router may keep the users in another database
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, db_constraint=False, related_name="+"
+    )
     sender_name = models.CharField(max_length=255, blank=True, default="")
     received_at = MomentField(_("received"))
     consumed_by = models.CharField(max_length=255, blank=True, default="")

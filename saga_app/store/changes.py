@@ -1,4 +1,4 @@
-"""What somebody who does not drive an execution may write: verbs under the row lock, and wakes (design §7.4)."""
+"""What somebody who does not drive an execution may write: verbs under the row lock, and wakes (design §7.4, §7.5)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from django.db.models import Case, F, Q, When
 
 from saga_app import clock
 from saga_app.clock import MomentField
+from saga_app.core import family
 from saga_app.core.errors import UnknownExecution
 from saga_app.core.snapshot import Snapshot
-from saga_app.core.status import STOPPED
+from saga_app.core.status import STOPPED, Status, StuckReason
 from saga_app.models import Execution
-from saga_app.store import rows
+from saga_app.store import events, rows
+from saga_app.store.wakes import wake
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +27,13 @@ class Locked:
         row: the row, without what may be large.
         facts: the picture of it.
         now: the database's moment.
+        above: the rows of its parent, of that one's parent, and so on, locked too.
     """
 
     row: Execution
     facts: Snapshot
     now: datetime
+    above: tuple[Execution, ...] = ()
 
     @property
     def held(self) -> bool:
@@ -40,8 +44,32 @@ class Locked:
 def lock(execution_id: UUID, using: str) -> Locked:
     """Lock an execution inside a transaction of the caller's, and read it.
 
-    FOR NO KEY UPDATE: it does not block those who insert events or records that point to the row.
+    Its ancestors are locked first, from the root downward: a verb may lift what stopped them. Whose child an execution
+    is never changes, so that can be read before.
     """
+    ancestors: list[UUID] = []
+    above = _parent_of(execution_id, using)
+    while above is not None:
+        ancestors.append(above)
+        above = _parent_of(above, using)
+    locked = [lock_row(each, using) for each in reversed(ancestors)]
+    return lock_alone(execution_id, using, above=tuple(reversed(locked)))
+
+
+def _parent_of(execution_id: UUID, using: str) -> UUID | None:
+    found = Execution.objects.using(using).filter(pk=execution_id)
+    return found.values_list("parent_id", flat=True).first()
+
+
+def lock_alone(execution_id: UUID, using: str, *, above: tuple[Execution, ...] = ()) -> Locked:
+    """Lock an execution and not its ancestors, for a change that does not concern them, and read it."""
+    row = lock_row(execution_id, using)
+    facts = rows.load_facts(rows.columns_of(row), using, whole=True)
+    return Locked(row, facts, moment_of(row), above)
+
+
+def lock_row(execution_id: UUID, using: str) -> Execution:
+    """Lock an execution's row. FOR NO KEY UPDATE: who inserts what points to the row is not blocked."""
     row = (
         Execution.objects.using(using)
         .light()
@@ -52,12 +80,24 @@ def lock(execution_id: UUID, using: str) -> Locked:
     )
     if row is None:
         raise UnknownExecution(f"no execution has the id {execution_id}")
-    facts = rows.snapshot(rows.columns_of(row), rows.load_records(execution_id, using))
-    return Locked(row, facts, row.moment)  # type: ignore[attr-defined]
+    return row
+
+
+def moment_of(row: Execution) -> datetime:
+    """The database's moment when it was asked for the lock of that row; waiting for it may have taken long."""
+    return row.moment  # type: ignore[attr-defined, no-any-return]
 
 
 def change(locked: Locked, after: Snapshot, using: str) -> Snapshot:
-    """Write what a verb changed; its history is the caller's, since inserts come last (design §7.5).
+    """Write what a verb changed, and tell its parent; its history is the caller's, since inserts come last (§7.5)."""
+    written = write(locked, after, using)
+    if locked.above and family.tells(locked.facts, after):
+        _tell_parent(locked, using)
+    return written
+
+
+def write(locked: Locked, after: Snapshot, using: str) -> Snapshot:
+    """Write what changed.
 
     `wakes` says that something came; only an unheld, open row's due time moves.
     """
@@ -68,6 +108,20 @@ def change(locked: Locked, after: Snapshot, using: str) -> Snapshot:
         changes |= {"epoch": F("epoch") + 1, "due_at": None if after.status in STOPPED else _at_once(using)}
     Execution.objects.using(using).filter(pk=locked.row.pk).update(**changes)
     return rows.write_records(locked.row.pk, locked.facts, after, using)
+
+
+def _tell_parent(child: Locked, using: str) -> None:
+    """Wake it; where it was stuck at this child, which is stuck no more, it goes on: and so up, where that is a child."""
+    row, path = child.above[0], child.row.parent_path
+    stopped = (row.status, row.stuck_reason, row.failing_path) == (Status.STUCK, StuckReason.CHILD_STUCK, path)
+    if child.facts.status != Status.STUCK or not stopped:
+        wake(row.pk, using)
+        return
+    facts = rows.load_facts(rows.columns_of(row), using, whole=True)
+    parent = Locked(row, facts, child.now, child.above[1:])
+    after = change(parent, family.lift(facts, child.now), using)
+    events.append(row.pk, "lifted", using, data={"path": path, "child": str(child.row.pk)})
+    events.append_history(row.pk, facts, after, using, child.now)
 
 
 def _at_once(using: str) -> Case:

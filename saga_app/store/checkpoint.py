@@ -9,19 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from django.db import connections
 
 from saga_app import clock
 from saga_app.conf import settings
+from saga_app.core import family
 from saga_app.core.errors import LeaseLost
 from saga_app.core.snapshot import Snapshot
+from saga_app.core.status import STOPPED
 from saga_app.models import Execution
-from saga_app.store import events, rows, sql
+from saga_app.store import children, events, rows, sql
+from saga_app.store.children import Message
 from saga_app.store.claims import Claim
 from saga_app.store.sql import ONE_MORE, Sql
 from saga_app.store.transactions import DatabaseFault, Passing, drop_broken_connection, durable, is_inside
+from saga_app.store.wakes import wake
 
 RETURNED = ("cancel_requested_at", "suspend_requested_at", "wakes", "updated_at")
 NOT_WRITTEN = {"due_at", "deaths"}  # while it is held, the one is the lease and the other counts claims
@@ -43,6 +48,7 @@ class Write:
         after: the same with what was decided.
         releases: the decision gives the claim back.
         absent: the decision was made because something is not there, so nothing may have arrived since.
+        message: what one child is told in the same transaction, if the decision is written.
     """
 
     before: Snapshot
@@ -50,6 +56,7 @@ class Write:
     after: Snapshot
     releases: bool = False
     absent: bool = False
+    message: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +76,19 @@ class Written:
     extended_at: float | None
 
 
+def tells_parent(claim: Claim, what: Write) -> bool:
+    """Whether the write locks the parent's row, which comes before its own.
+
+    So it may not be made in the claim's own transaction, which holds the lock of its own row from the beginning.
+    """
+    return claim.parent_id is not None and family.tells(what.before, what.after)
+
+
 def write(claim: Claim, what: Write) -> Written:
     """Write inside a transaction of the caller's. Raises LeaseLost where the claim is somebody else's."""
+    if claim.parent_id is not None and tells_parent(claim, what):
+        assert not claim.fresh, "the parent is locked before its child"  # noqa: S101 - a deadlock now and then, else
+        wake(claim.parent_id, claim.using)
     extended_at = clock.monotonic() if claim.worn and not what.releases else None
     changes = _columns(claim, what) | _lease(claim, what, extends=extended_at is not None)
     found = sql.update(Execution, claim.using, changes, _fence(claim), RETURNED)
@@ -81,11 +99,20 @@ def write(claim: Claim, what: Write) -> Written:
     target = what.outcome if _stale(claim, what, returned) else what.after
     if target is not what.after:
         _take_back(claim, what)
-    facts = rows.write_records(claim.execution_id, what.before, target, claim.using)
-    events.append_history(claim.execution_id, what.before, facts, claim.using, returned["updated_at"])
+    facts = _write_others(claim, what, target, returned["updated_at"])
     decided = target is what.after
     facts = facts.but(deaths=facts.deaths if claim.fresh else 0)
     return Written(facts, decided, released=what.releases and decided, extended_at=extended_at)
+
+
+def _write_others(claim: Claim, what: Write, target: Snapshot, at: datetime) -> Snapshot:
+    """What differs in the other tables; the child's row last, since locks are taken from the root downward."""
+    facts = rows.write_records(claim.execution_id, what.before, target, claim.using)
+    facts = rows.write_signals(what.before, facts, claim.using)
+    events.append_history(claim.execution_id, what.before, facts, claim.using, at)
+    if what.message is not None and target is what.after:
+        facts = children.tell(claim, facts, what.message)
+    return facts
 
 
 def committed(claim: Claim, written: Written) -> None:
@@ -105,7 +132,13 @@ def _columns(claim: Claim, what: Write) -> dict[str, Any]:
     changes = {name: value for name, value in changes.items() if name not in NOT_WRITTEN}
     counts = {name: ONE_MORE[name] for name in ("writes", "version")}
     fence = {**counts, "updated_at": sql.moment(claim.using)}
-    return changes | fence | _deaths(claim, what)
+    return changes | fence | _deaths(claim, what) | _fewer_unread(what.before, what.after)
+
+
+def _fewer_unread(before: Snapshot, after: Snapshot) -> dict[str, Any]:
+    """A difference, not a number: signals come at any time."""
+    taken = len(after.consumed) - len(before.consumed)
+    return {"unread": Sql("unread - %s", (taken,))} if taken else {}
 
 
 def _deaths(claim: Claim, what: Write) -> dict[str, Any]:
@@ -122,7 +155,7 @@ def _lease(claim: Claim, what: Write, *, extends: bool) -> dict[str, Any]:
     """What becomes of holder and due time. A release compares `wakes`: what arrived meanwhile makes it due now."""
     if not what.releases:
         return {"due_at": sql.moment(claim.using, plus=settings.LEASE)} if extends else {}
-    if what.after.due_at is None:
+    if what.after.status in STOPPED:
         return {"lease_holder": None, "due_at": None}
     wanted = sql.prepared(Execution, claim.using, "due_at", what.after.due_at)
     now = sql.moment(claim.using)
@@ -142,6 +175,7 @@ def _take_back(claim: Claim, what: Write) -> None:
     """Leave only the outcome: the row is locked by the fenced UPDATE, so nobody has seen the decision."""
     changed = rows.execution_changes(what.before, what.after).keys() - NOT_WRITTEN
     changes: dict[str, Any] = {name: getattr(what.outcome, name) for name in changed}
+    changes |= _fewer_unread(what.after, what.outcome)
     if what.releases:
         changes |= {"lease_holder": claim.holder, "due_at": sql.moment(claim.using, plus=settings.LEASE)}
     if changes:

@@ -20,7 +20,7 @@ from saga_app.store.leases import Lease, grace
 from saga_app.store.sql import ONE_MORE, Sql
 from saga_app.store.transactions import durable
 
-READ = (*rows.EXECUTION_FIELDS, "id", "input_text", "epoch", "writes", "wakes", "updated_at")
+READ = (*rows.EXECUTION_FIELDS, "id", "input_text", "priority", "parent", "epoch", "writes", "wakes", "updated_at")
 
 Queues = Sequence[str] | None  # None: all of them
 Due = tuple[str, list[Any]]  # a SELECT and its parameters
@@ -34,11 +34,15 @@ class Claim(Lease):
         writes: the rest of the fence.
         seen: `wakes` as of the facts that decisions are made from.
         input_text: what the execution was started with, encoded.
+        priority: how urgent it is, which its children are too.
+        parent_id: the execution whose child it is: locked before it wherever both are.
     """
 
     writes: int
     seen: int
     input_text: str
+    priority: int = 0
+    parent_id: UUID | None = None
 
     def rows(self) -> QuerySet[Execution]:
         """The execution's row, if it is still ours to drive (with the same number of writes or not)."""
@@ -81,17 +85,14 @@ def take(
         at=clock.monotonic(),
         lease_ends=asked_at + settings.LEASE,
         input_text=row["input_text"],
+        priority=row["priority"],
+        parent_id=row["parent_id"],
     )
-    facts = _facts(row, using)
+    facts = rows.load_facts(row, using)
     inside = any(record.status == StepStatus.RUNNING for record in facts.records)
     return claim, facts if inside or not row["was_held"] else facts.but(
         quiet_at=None
     )  # it was taken over between bodies
-
-
-def _facts(row: dict[str, Any], using: str) -> Snapshot:
-    """The picture: `wakes` came with the row, and the records are read after it."""
-    return rows.snapshot(row, rows.load_records(row["id"], using))
 
 
 def _changes(using: str, holder: str, quiet: object) -> dict[str, Any]:
@@ -172,7 +173,7 @@ def look(claim: Claim) -> Snapshot:
         READ,
     )
     claim.seen = row["wakes"]
-    return _facts(row, claim.using)
+    return rows.load_facts(row, claim.using)
 
 
 def something_came(claim: Claim) -> bool:
