@@ -164,6 +164,11 @@ class Step(Generic[P, R]):
         )
 
     def _refuse_late(self, where: str, earlier: Handler | None) -> None:
+        if self.pure:
+            raise DefinitionError(
+                f"{where}: {self.shown} does nothing in the world, so there is nothing to undo or to ask about: "
+                f"make it a step, with @step above its def"
+            )
         if earlier is not None:
             name = getattr(earlier.function, "__name__", "a function")
             raise DefinitionError(f"{where} is `{name}` already: a step has one; put both into one function")

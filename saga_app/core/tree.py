@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from saga_app.core.nodes import ForEach, Loop, Node, Parallel, Pivot, Repeat, Try, While, blocks, called
 from saga_app.core.steps import Step
+
+if TYPE_CHECKING:
+    from saga_app.core.saga import Saga
 
 Lane: TypeAlias = tuple[str, str | None]
 """A concurrent group, and the branch in it; None where each turn of a ForEach is one."""
@@ -85,12 +88,22 @@ def lanes_of(place: Place, path: str) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
+def independent(saga: Saga[Any], one: str, other: str) -> bool:
+    """Whether two records stand in different branches of one concurrent group, so that neither follows the other."""
+    places = saga.place(one), saga.place(other)
+    if places[0] is None or places[1] is None or not places[0].lanes:
+        return False
+    lanes = dict(lanes_of(places[0], one))
+    return any(lanes.get(group, lane) != lane for group, lane in lanes_of(places[1], other))
+
+
 def last_names(row: Sequence[Node]) -> frozenset[str]:
     """The nodes of a row after which nothing may be left to do in it: its last, and the last of what is in that."""
     if not row:
         return frozenset()
     last = row[-1]
-    return frozenset({last.name}).union(*(last_names(inner) for _, inner in blocks(last))) - {""}
+    own = set() if isinstance(last, Parallel | Try | Pivot) else {last.name}
+    return frozenset(own).union(*(last_names(inner) for _, inner in blocks(last)))
 
 
 def _visit(row: Iterable[Node], around: Place, found: dict[str, Place], taken: dict[str, int]) -> None:
