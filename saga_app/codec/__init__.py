@@ -14,14 +14,23 @@ from saga_app.codec.compare import differing_paths, same
 from saga_app.codec.decoder import Decoder
 from saga_app.codec.display import plain
 from saga_app.codec.encoder import Encoder, too_large
-from saga_app.codec.entries import Entries
+from saga_app.codec.entries import Elements, Entries
 from saga_app.codec.where import Where
 from saga_app.conf import settings
 from saga_app.core.errors import Undecodable, UnsupportedValue
 
-__all__ = ["decode", "differing_paths", "encode", "entries", "inert", "plain", "same"]
-
-_LIVE = (wire.ENUM, wire.FLAG, wire.DATACLASS, wire.NAMEDTUPLE, wire.MODEL)
+__all__ = [
+    "Elements",
+    "Entries",
+    "decode",
+    "differing_paths",
+    "elements",
+    "encode",
+    "entries",
+    "inert",
+    "plain",
+    "same",
+]
 
 
 def encode(value: object, *, path: str = "") -> str:
@@ -46,6 +55,16 @@ def entries(text: str, *, path: str = "") -> Entries:
     return Entries(data, path)
 
 
+def elements(text: str, *, path: str = "") -> Elements:
+    """A list or tuple that was encoded, each element decoded when it is asked for. Undecodable when it is no such."""
+    data = envelope.unseal(text, path)
+    if wire.tag_of(data) == wire.TUPLE:
+        data = data[wire.TUPLE]
+    if not isinstance(data, list):
+        raise Undecodable(path, "is no stored list")
+    return Elements(data, path, sealed=text.startswith(envelope.MARK))
+
+
 def inert(text: str) -> bool:
     """Whether decoding it runs no code of the project and reads no row, so that it may be done under a lock."""
-    return not text.startswith(envelope.MARK) and not any(f'"{tag}"' in text for tag in _LIVE)
+    return not text.startswith(envelope.MARK) and not wire.is_live(text)

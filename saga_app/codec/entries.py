@@ -1,10 +1,11 @@
-"""A stored mapping of names to values, each decoded when it is asked for: what nobody asks for cannot fail."""
+"""A stored mapping, or list, whose values are decoded when they are asked for: what nobody asks for cannot fail."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from saga_app.codec import wire
 from saga_app.codec.decoder import Decoder
 from saga_app.codec.where import Where
 from saga_app.codec.wire import Json
@@ -27,3 +28,24 @@ class Entries(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._data)
+
+
+class Elements:
+    """The elements of a list. Of 10,000, whoever wants one decodes one."""
+
+    def __init__(self, data: Sequence[Json], path: str, *, sealed: bool) -> None:
+        self._data, self._path, self._sealed = data, path, sealed
+
+    def __getitem__(self, index: int) -> Any:
+        return Decoder().decode(self._data[index], Where(self._path).at(index))
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def inert(self, index: int) -> bool:
+        """Whether decoding that one runs no code of the project and reads no row; encrypted, none of them does."""
+        return not self._sealed and not wire.is_live(self.text(index))
+
+    def text(self, index: int) -> str:
+        """That one, encoded."""
+        return wire.dumps(self._data[index])

@@ -11,6 +11,14 @@ DICT, TUPLE, SET, FROZENSET = "$dict", "$tuple", "$set", "$frozenset"
 ENUM, FLAG, DATACLASS, NAMEDTUPLE, MODEL = "$enum", "$flag", "$dataclass", "$namedtuple", "$model"
 
 
+#: Decoding these runs code of the project, or reads a row of it.
+LIVE = (ENUM, FLAG, DATACLASS, NAMEDTUPLE, MODEL)
+
+
+def is_live(text: str) -> bool:
+    return any(f'"{tag}"' in text for tag in LIVE)
+
+
 def looks_tagged(keys: Any) -> bool:
     """Whether a dict would be taken for a tag; one that the user wrote is stored as pairs."""
     return len(keys) == 1 and str(next(iter(keys))).startswith("$")

@@ -24,6 +24,11 @@ class SelfCheckedInput:
     always: frozenset[str]
     check: Callable[[Mapping[str, Any]], tuple[Mapping[str, Any], Mapping[str, Any]]]
 
+    @property
+    def hints(self) -> dict[str, tuple[Any, ...]]:
+        """It checks the types of its fields itself."""
+        return {}
+
     def accept(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Values from Python: they have to pass, and none may have to be converted for it."""
         if isinstance(values, Converted) and values.by is self:

@@ -73,6 +73,11 @@ class TypedInput:
         return {name: one.required for name, one in self.fields.items()}
 
     @property
+    def hints(self) -> dict[str, tuple[Any, ...]]:
+        """Name → the types that are declared for it."""
+        return {name: tuple(declared for _, declared in one.types) for name, one in self.fields.items()}
+
+    @property
     def always(self) -> frozenset[str]:
         """Names that are there in every execution, given or not."""
         return frozenset(name for name, one in self.fields.items() if one.required or one.default)

@@ -17,6 +17,7 @@ from saga_app.core.items import items_refused
 from saga_app.core.names import check_saga_name, nearest
 from saga_app.core.nodes import Node, Pivot, as_nodes
 from saga_app.core.options import queue_name
+from saga_app.core.providers import Readable
 from saga_app.core.refs import Ref
 from saga_app.core.sealing import Sealed, seal
 from saga_app.core.seconds import Seconds, seconds
@@ -177,6 +178,15 @@ class Saga(Starting[I]):
         """Where the arguments of its reconcile come from."""
         return self._plans().reconciles[_named(node)]
 
+    def allow_call(self, node: Node | str) -> CallPlan:
+        """Where the arguments of an approval's `allow` come from; `actor` is given."""
+        return self._plans().allows[_named(node)]
+
+    @property
+    def readable(self) -> Readable:
+        """What can be read of an execution by name, and how."""
+        return self._plans().readable
+
     @property
     def output_call(self) -> CallPlan | None:
         """Where what the execution returns comes from, as the argument `value`; None when it returns nothing."""
@@ -197,6 +207,11 @@ class Saga(Starting[I]):
     def input_names(self) -> Mapping[str, bool]:
         """Name → it must be given."""
         return self._plans().input.names
+
+    @property
+    def input_hints(self) -> Mapping[str, tuple[Any, ...]]:
+        """Name → the types that are declared for it."""
+        return self._plans().input.hints
 
     def accept(self, input: Any = None, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The input as name → value, checked and not coerced; InputError for what does not fit."""

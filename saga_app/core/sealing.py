@@ -1,60 +1,73 @@
-"""Sealing: once every module is imported, the input is resolved and every call of a saga gets its plan."""
+"""Sealing: once every module is imported, children and the input are resolved, and every call gets its plan."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from saga_app.core.binding import CallPlan, Scope, misnamed_context, plan_call, plan_value, unfilled
+from saga_app.core.binding import CallPlan
 from saga_app.core.errors import DefinitionError
 from saga_app.core.forms import SelfCheckedInput, self_checked_input
 from saga_app.core.handlers import Handler
-from saga_app.core.inputs import Field, TypedInput, callable_input, dataclass_input
-from saga_app.core.names import RESERVED
-from saga_app.core.nodes import Node
+from saga_app.core.inferring import inferred_input
+from saga_app.core.inputs import TypedInput, callable_input, dataclass_input
+from saga_app.core.nesting import seal_children
+from saga_app.core.nodes import Approval, Node, called, walk
+from saga_app.core.planning import Scope, misnamed_context, plan_call, plan_value
+from saga_app.core.providers import Readable, check_input_names, readable
 from saga_app.core.refs import Ref
-from saga_app.core.scopes import check_input_names, scope_at_end, scopes_of
-from saga_app.core.signatures import Parameter, hints_of, parameters_of
+from saga_app.core.scopes import scope_at_end, scopes_of
+from saga_app.core.signatures import parameters_of
 from saga_app.core.steps import Step
-from saga_app.core.validation import fingerprint_of, steps_of
+from saga_app.core.validation import fingerprint_of
+from saga_app.core.wanted import Wanted, wanted
 
 Input: TypeAlias = TypedInput | SelfCheckedInput
 AnyStep: TypeAlias = Step[..., Any]
+Plans: TypeAlias = Mapping[str, CallPlan]
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """What sealing found out. Plans are kept by path."""
+    """What sealing found out. Plans are kept by the name of their node."""
 
     input: Input
-    calls: Mapping[str, CallPlan]
-    compensations: Mapping[str, CallPlan]
-    reconciles: Mapping[str, CallPlan]
+    calls: Plans
+    """Of steps, of what nodes choose with, of the input of a child, and of the length of a sleep."""
+    compensations: Plans
+    reconciles: Plans
+    allows: Plans
+    """Of what says who may decide at an approval; `actor` is given."""
     output: CallPlan | None
+    readable: Readable
     fingerprint: str
 
 
 def seal(name: str, nodes: Sequence[Node], written: object, output: Ref | None) -> Sealed:
     """Everything a saga needs to run, or DefinitionError."""
-    where, steps = f"saga {name!r}", steps_of(nodes)
-    for one in steps:
-        _check_context(one, where)
-    bare = scopes_of(steps)
-    found = declared_input(name, written) if written is not None else _inferred_input(name, steps, bare)
-    check_input_names(where, found.names, steps)
+    where = f"saga {name!r}"
+    seal_children(nodes)
+    everything = tuple(wanted(where, nodes))
+    steps = [step for step in map(called, walk(nodes)) if step is not None]
+    _check_contexts(everything, steps, where)
+    bare = scopes_of(nodes)
+    found = declared_input(name, written) if written is not None else inferred_input(name, everything, bare)
+    check_input_names(where, found.names, nodes)
     seen = {field: field in found.always for field in found.names}
     scopes = {path: replace(scope, input=seen) for path, scope in bare.items()}
     sealed = Sealed(
         input=found,
-        calls=_plans(steps, scopes, where, _call),
-        compensations=_plans(steps, scopes, where, _compensation),
-        reconciles=_plans(steps, scopes, where, _reconcile),
+        calls=MappingProxyType({one.name: _call(one, scopes[one.name]) for one in everything}),
+        compensations=_handlers(steps, scopes, f"{where}, the compensation of", lambda step: step.compensation),
+        reconciles=_handlers(steps, scopes, f"{where}, the reconcile of", lambda step: step.reconciler),
+        allows=_allows(nodes, scopes, where),
         output=None
         if output is None
-        else plan_value(output, replace(scope_at_end(steps), input=seen), f"{where}, output", default=None),
+        else plan_value(output, replace(scope_at_end(nodes), input=seen), f"{where}, output", default=None),
+        readable=readable(nodes),
         fingerprint=fingerprint_of(nodes),
     )
     for one in steps:
@@ -76,30 +89,25 @@ def declared_input(name: str, written: object) -> Input:
     )
 
 
-_Planner: TypeAlias = Callable[[AnyStep, Scope, str], CallPlan | None]
+def _call(one: Wanted, scope: Scope) -> CallPlan:
+    return plan_call(one.parameters, scope, one.site, bindings=one.bindings)
 
 
-def _plans(steps: Sequence[AnyStep], scopes: Mapping[str, Scope], where: str, plan: _Planner) -> Mapping[str, CallPlan]:
-    made = {one.name: plan(one, scopes[one.name], where) for one in steps}
-    return MappingProxyType({path: one for path, one in made.items() if one is not None})
+def _handlers(
+    steps: Sequence[AnyStep], scopes: Mapping[str, Scope], where: str, of: Callable[[AnyStep], Handler | None]
+) -> Plans:
+    found = ((step, of(step)) for step in steps)
+    return MappingProxyType(
+        {
+            step.name: _handler(handler, step, scopes[step.name], f"{where} {step.shown}")
+            for step, handler in found
+            if handler is not None
+        }
+    )
 
 
-def _call(step: AnyStep, scope: Scope, where: str) -> CallPlan:
-    return plan_call(step.parameters, scope, f"{where}, step `{step.name}`", bindings=step.bindings)
-
-
-def _compensation(step: AnyStep, scope: Scope, where: str) -> CallPlan | None:
-    return _handler(step.compensation, step, scope, f"{where}, the compensation of step `{step.name}`")
-
-
-def _reconcile(step: AnyStep, scope: Scope, where: str) -> CallPlan | None:
-    return _handler(step.reconciler, step, scope, f"{where}, the reconcile of step `{step.name}`")
-
-
-def _handler(handler: Handler | None, step: AnyStep, scope: Scope, where: str) -> CallPlan | None:
+def _handler(handler: Handler, step: AnyStep, scope: Scope, where: str) -> CallPlan:
     """A handler gets what the forward call got, then `result` and `error`, then what the forward call could see."""
-    if handler is None:
-        return None
     brought = frozenset(one.name for one in step.parameters if one.name != "ctx") | {"result", "error"}
     # Where nothing went wrong `error` is None; a `result` without a default is never called for without one.
     parameters = [replace(one, default=None) if one.name == "error" and one.required else one
@@ -107,56 +115,26 @@ def _handler(handler: Handler | None, step: AnyStep, scope: Scope, where: str) -
     return plan_call(parameters, replace(scope, given=brought), where)
 
 
-def _check_context(step: AnyStep, where: str) -> None:
-    for function, what in (
-        (step.function, f"step `{step.name}`"),
-        (getattr(step.compensation, "function", None), f"the compensation of step `{step.name}`"),
-        (getattr(step.reconciler, "function", None), f"the reconcile of step `{step.name}`"),
-    ):
-        problem = misnamed_context(function, f"{where}, {what}") if function else ""
+def _allows(nodes: Sequence[Node], scopes: Mapping[str, Scope], where: str) -> Plans:
+    """Who may decide is asked when somebody does: no call of a step, so there is no `ctx`."""
+    plans = {}
+    for node in walk(nodes):
+        if isinstance(node, Approval) and node.allow is not None:
+            here = f"{where}, {node.shown}, allow"
+            parameters = parameters_of(node.allow, here)
+            if any(one.name == "ctx" for one in parameters):
+                raise DefinitionError(f"{here}: there is no `ctx`, since no step is called: take it out")
+            plans[node.name] = plan_call(parameters, replace(scopes[node.name], given=frozenset({"actor"})), here)
+    return MappingProxyType(plans)
+
+
+def _check_contexts(everything: Sequence[Wanted], steps: Sequence[AnyStep], where: str) -> None:
+    """The context is called `ctx` everywhere."""
+    functions = [(one.function, one.site.where) for one in everything]
+    for step in steps:
+        for handler, what in ((step.compensation, "compensation"), (step.reconciler, "reconcile")):
+            functions.append((handler.function if handler else None, f"{where}, the {what} of step `{step.name}`"))
+    for function, here in functions:
+        problem = misnamed_context(function, here) if function is not None else ""
         if problem:
             raise DefinitionError(problem)
-
-
-@dataclass(frozen=True, slots=True)
-class _Demand:
-    """A name that nobody but the input can fill."""
-
-    name: str
-    required: bool
-    types: tuple[Any, ...]
-
-
-def _inferred_input(name: str, steps: Sequence[AnyStep], scopes: Mapping[str, Scope]) -> TypedInput:
-    """Without `input=`: the parameters of steps and of bound callables that nobody else fills."""
-    fields: dict[str, Field] = {}
-    for step in steps:
-        where, scope = f"saga {name!r}, step `{step.name}`", scopes[step.name]
-        for one in _demands(step.function, step.parameters, step.bindings, scope, where):
-            if one.name in RESERVED or one.name in scope.later:
-                raise DefinitionError(unfilled(one.name, scope, where))
-            types = tuple((f"step `{step.name}`", each) for each in one.types)
-            old = fields.get(one.name, Field(required=False))
-            fields[one.name] = Field(old.required or one.required, (*old.types, *types))
-    return TypedInput(name, None, fields)
-
-
-def _demands(
-    function: Callable[..., Any],
-    parameters: Sequence[Parameter],
-    bindings: Mapping[str, object],
-    scope: Scope,
-    where: str,
-) -> Iterator[_Demand]:
-    hints = hints_of(function, where)
-    for one in parameters:
-        types = (hints[one.name],) if one.name in hints else ()
-        value = bindings.get(one.name)
-        if one.name not in bindings:
-            if one.name != "ctx" and one.name not in scope.outputs:
-                yield _Demand(one.name, one.required, types)
-        elif isinstance(value, Ref):
-            if value.head == "input" and value.keys:
-                yield _Demand(value.keys[0], one.required, types if len(value.keys) == 1 else ())
-        elif callable(value):
-            yield from _demands(value, parameters_of(value, where), {}, scope, where)

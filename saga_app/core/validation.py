@@ -24,7 +24,7 @@ from saga_app.core.nodes import (
     called,
     walk,
 )
-from saga_app.core.scopes import check_providers
+from saga_app.core.providers import check_providers
 from saga_app.core.steps import Step
 
 
@@ -35,7 +35,7 @@ def check_shape(where: str, nodes: Sequence[Node]) -> None:
     _check_pivot(where, nodes)
     _check_milestones(where, nodes)
     _check_names(where, nodes)
-    check_providers(where, steps_of(nodes))
+    check_providers(where, nodes)
     _check_signals(where, nodes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import connections
@@ -15,6 +16,7 @@ from saga_app.store.transactions import DatabaseFault
 
 logger = logging.getLogger("saga_app")
 
+AT_ONCE = 500  # paths in one query; SQLite of old takes 999 parameters
 LONGEST = 255  # characters of what a body says of its progress
 
 
@@ -22,6 +24,16 @@ def stored_text(execution_id: UUID, path: str, column: str, using: str) -> str |
     """One large column of one step record, or None where it holds nothing."""
     rows = StepRecord.objects.using(using).filter(execution_id=execution_id, path=path)
     return rows.values_list(column, flat=True).first()
+
+
+def stored_texts(execution_id: UUID, paths: Sequence[str], column: str, using: str) -> dict[str, str]:
+    """The same of many, path → text; those that hold nothing are left out."""
+    found: dict[str, str] = {}
+    for start in range(0, len(paths), AT_ONCE):
+        some = paths[start : start + AT_ONCE]
+        rows = StepRecord.objects.using(using).filter(execution_id=execution_id, path__in=some)
+        found |= dict(rows.exclude(**{column: None}).values_list("path", column))
+    return found
 
 
 def report_progress(claim: Claim, path: str, fraction: float | None, text: str) -> None:

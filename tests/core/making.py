@@ -22,8 +22,17 @@ class Values:
     input: Mapping[str, Any] = field(default_factory=dict)
     outputs: Mapping[str, Any] = field(default_factory=dict)
 
-    def output(self, path: str) -> Any:
-        return self.outputs[path]
+    items: Mapping[str, Any] = field(default_factory=dict)
+    iteration: int = 0
+
+    def output(self, names: tuple[str, ...]) -> Any:
+        found = [self.outputs[name] for name in names if name in self.outputs]
+        if not found:
+            raise KeyError(names)
+        return found[-1]
+
+    def item(self, loop: str) -> Any:
+        return self.items[loop]
 
 
 CTX = SimpleNamespace(input=SimpleNamespace(total=3))

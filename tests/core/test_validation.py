@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from saga_app import DefinitionError, Saga, step
 from saga_app.core import registry
 from saga_app.core.names import RESERVED, check_provided, check_step_name, closest, nearest
-from saga_app.core.scopes import scopes_of
 from tests import strategies
 
 
@@ -65,18 +64,6 @@ def test_an_input_named_like_an_output() -> None:
     def fields(charge: str) -> None: ...
 
     assert "provided by step `charge` too" in refused(step(charge), input=fields)
-
-
-@given(strategies.nodes())
-def test_a_step_sees_exactly_what_stands_before_it(nodes: tuple[Any, ...]) -> None:
-    """Its scope has the outputs before it, maybe those that are not required, and later ones only for messages."""
-    with registry.isolate():
-        steps = Saga("s", *nodes).steps
-    for place, one in enumerate(steps):
-        scope = scopes_of(steps)[one.name]
-        assert scope.outputs == {each.provides: each.name for each in steps[:place]}
-        assert scope.maybe == {each.provides for each in steps[:place] if not each.required}
-        assert scope.later == {each.provides: each.name for each in steps[place + 1 :]}
 
 
 @given(strategies.any_names)
