@@ -16,9 +16,10 @@ from django.db import transaction
 from saga_app import acting, clock, codec
 from saga_app.acting import Request, Target
 from saga_app.core import registry, verbs
-from saga_app.core.errors import InputError, KeyConflict
+from saga_app.core.errors import KeyConflict
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Snapshot
+from saga_app.core.start_options import check_start
 from saga_app.core.status import TERMINAL, Status
 from saga_app.core.unwind import Planned, plan_unwind
 from saga_app.core.verbs import Allowed, Eligibility, Refused
@@ -55,9 +56,6 @@ __all__ = [
     "wait",
 ]
 
-_LONGEST_KEY = 255
-_FARTHEST_PRIORITY = 32767  # what the column holds
-
 
 def start(
     saga: Saga[Any] | str,
@@ -93,45 +91,13 @@ def start(
     """
     saga = registry.latest(saga) if isinstance(saga, str) else saga
     saga.seal()
-    _check_options(saga, key=key, priority=priority, due=due)
+    check_start(saga.name, key=key, priority=priority, due=due)
     text = codec.encode(saga.accept(input, values))
     found, is_new = births.insert(saga, text, key=key, priority=priority, due=due, actor=actor)
     if not is_new and not codec.same(found.input_text, text):
         raise KeyConflict(saga.name, key or "", codec.differing_paths(found.input_text, text))
     found.is_new = is_new
     return found
-
-
-def _check_options(saga: Saga[Any], *, key: object, priority: object = 0, due: object = None) -> None:
-    """Refuse what the table would: an error of the database would break the caller's transaction."""
-    told = {"key": _problem_of_key(key), "priority": _problem_of_priority(priority), "due": _problem_of_due(due)}
-    if problems := {name: problem for name, problem in told.items() if problem}:
-        raise InputError(saga.name, problems)
-
-
-def _problem_of_priority(priority: object) -> str:
-    if not isinstance(priority, int) or isinstance(priority, bool):
-        return f"must be a whole number, is {type(priority).__name__}"
-    return "" if abs(priority) <= _FARTHEST_PRIORITY else f"must be from -{_FARTHEST_PRIORITY} to {_FARTHEST_PRIORITY}"
-
-
-def _problem_of_due(due: object) -> str:
-    if due is None or (isinstance(due, datetime) and due.tzinfo is not None):
-        return ""
-    return "must be an aware datetime, as in datetime(2026, 5, 1, 12, tzinfo=UTC)"
-
-
-def _problem_of_key(key: object) -> str:
-    if key is None:
-        return ""
-    if not isinstance(key, str):
-        return f"must be a text, is {type(key).__name__}"
-    if not key:
-        return "must not be empty; leave it out"
-    if len(key) > _LONGEST_KEY:
-        return f"has {len(key)} characters, and may have {_LONGEST_KEY}"
-    unstorable = any(letter == "\x00" or "\ud800" <= letter <= "\udfff" for letter in key)
-    return "has a NUL or a lone surrogate, which no database stores" if unstorable else ""
 
 
 def _definition(locked: Locked) -> Saga[Any] | None:
@@ -249,7 +215,7 @@ def rerun(execution: Target, *, actor: Any = None, reason: str = "", key: str | 
     row = acting.found(execution)
     saga = registry.latest(row.saga)
     saga.seal()
-    _check_options(saga, key=key)
+    check_start(saga.name, key=key)
     data = {"rerun_of": str(row.pk)}
     with transaction.atomic(using=alias()):
         acting.check(changes.lock(row.pk, alias()), Request("rerun", actor, reason))
