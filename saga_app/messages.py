@@ -83,9 +83,12 @@ CURE: Words = {
         "Worker after worker died on it. Look in their logs for the cause (memory, a crash in native code, a kill), "
         "mend it, then resume."
     ),
-    "definition_missing": _("Deploy the code that defines this saga and revision, then resume."),
+    "definition_missing": _(
+        "Deploy the code that defines this saga and revision, then resume. Or move it to a revision that what ran fits."
+    ),
     "definition_changed": _(
-        "Deploy the code that it ran with, then resume. If that is gone, undo by hand what is still undone and abandon."
+        "Deploy the code that it ran with, then resume. Or move it to a revision that what ran fits. If there is none, "
+        "undo by hand what is still undone and abandon."
     ),
     "undecodable": _(
         "Bring back what the value needs (a class that was moved, a row that was deleted), then resume. If you undid "
@@ -103,6 +106,8 @@ VERB: Words = {
     "skip": _("skip"),
     "resolve": _("resolve"),
     "rerun": _("rerun"),
+    "fork": _("fork"),
+    "move": _("move"),
 }
 
 REFUSAL: Words = {
@@ -126,6 +131,15 @@ REFUSAL: Words = {
     "step_not_stuck": _("That is not a step it is stuck on."),
     "nothing_to_resolve": _("No compensation waits for an operator."),
     "unknown_saga": _("This process knows no such saga and revision: deploy the code that defines it."),
+    "definition_not_at_fault": _(
+        "It is not stuck because of its definition, so another one would not help: resume it."
+    ),
+    "unknown_revision": _("This process knows no revision %(revision)s of %(saga)s. It knows: %(known)s."),
+    "does_not_fit": _("What ran does not fit revision %(revision)s as it is defined here."),
+    "taken": _("“%(path)s” was taken over by an earlier fork, %(by)s: fork that one."),
+    "undone": _("“%(path)s” was undone, or given up: it cannot be taken over. Fork from it, or from an earlier step."),
+    "child_undone": _("The child of “%(path)s” does not stand any more: fork from it, or from an earlier step."),
+    "is_child": _("It is a child: its parent answers for undoing it. Fork the parent, or rerun this one."),
     "output_invalid": _("This output cannot be stored. %(path)s: %(reason)s"),
 }
 
@@ -178,6 +192,7 @@ PLAN_REASON: Words = {
     "skipped": _("it was skipped"),
     "did_not_happen": _("it did not happen"),
     "no_compensation": _("it has no compensation"),
+    "taken": _("a fork has taken it over"),
 }
 
 

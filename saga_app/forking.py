@@ -1,0 +1,119 @@
+"""fork and move: an execution that goes on from records it did not start with, or in a definition it did not (§12)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from saga_app import acting
+from saga_app.acting import Request, Target
+from saga_app.core import forks, registry, verbs
+from saga_app.core.errors import KeyConflict
+from saga_app.core.saga import Saga
+from saga_app.core.snapshot import Snapshot
+from saga_app.core.start_options import check_start
+from saga_app.core.verbs import Refused
+from saga_app.models import Execution
+from saga_app.store import births, changes, events, versions
+from saga_app.store import forks as store
+from saga_app.store.changes import Locked
+from saga_app.store.transactions import alias
+
+
+def move(
+    execution: Target,
+    revision: int,
+    *,
+    actor: Any = None,
+    reason: str = "",
+    version: int | None = None,
+) -> Execution:
+    """Go on in another revision of its saga, where the one it was started in is missing or was changed too much.
+
+    Args:
+        execution: the execution, or its id.
+        revision: the revision to go on in; what ran must fit it. Its own number: the code as it is now.
+        actor: who asks, a user.
+        reason: why; it must be given.
+        version: the version the caller saw; refused (`version_changed`) where it has moved on.
+    """
+    row = acting.found(execution)
+
+    def change(locked: Locked) -> Snapshot:
+        saga = _known(row.saga, revision)
+        problem = forks.misfit(saga, locked.facts)
+        if problem is not None:
+            raise acting.refused(problem)
+        versions.keep(saga, alias())
+        return verbs.move(locked.facts, saga, locked.now)
+
+    data = {"from": row.revision, "to": revision}
+    return acting.act(row, Request("move", actor, reason, version, data), change)
+
+
+def fork(
+    execution: Target,
+    path: str,
+    *,
+    actor: Any = None,
+    reason: str = "",
+    key: str | None = None,
+) -> Execution:
+    """Do an ended execution again from one of its steps on: what ran before it is taken over, with its keys.
+
+    From then on the new execution answers for undoing what was taken, and the old one does not. Each record can be
+    taken once. The old one's revision is used, and its input.
+
+    Args:
+        execution: the execution, or its id.
+        path: the step record to begin at.
+        actor: who asks, a user.
+        reason: why.
+        key: names the new execution.
+
+    Returns:
+        The new execution.
+    """
+    row = acting.found(execution)
+    saga = _known(row.saga, row.revision)
+    check_start(saga.name, key=key)
+    data = {"path": path, "fork_of": str(row.pk)}
+    with transaction.atomic(using=alias()):
+        old = changes.lock(row.pk, alias())
+        acting.check(old, Request("fork", actor, reason))
+        planned = _planned(saga, old, path)
+        made, is_new = births.insert(
+            saga, row.input_text, key=key, priority=row.priority, due=None, actor=actor, queue=row.queue, data=data
+        )
+        if not is_new:
+            raise KeyConflict(saga.name, key or "", ["key"])
+        store.take_over(old, made.pk, planned, alias())
+        told = {"path": path, "execution": str(made.pk), "taken": [one.path for one in planned.taken]}
+        events.append(row.pk, "fork", alias(), actor=actor, reason=reason, data=told)
+    made = acting.found(made)
+    made.is_new = True
+    return made
+
+
+def _planned(saga: Saga[Any], old: Locked, path: str) -> forks.Fork:
+    planned = forks.plan_fork(saga, old.facts, path, old.row.pk)
+    if isinstance(planned, Refused):
+        raise acting.refused(planned)
+    if planned.taken and old.row.parent_id is not None:
+        raise acting.refused(Refused("is_child", {"parent": str(old.row.parent_id)}))
+    fallen = store.lock_children(planned, alias())
+    if fallen is not None:
+        raise acting.refused(Refused("child_undone", {"path": fallen.path}))
+    return planned
+
+
+def _known(name: str, revision: int) -> Saga[Any]:
+    saga = registry.get(name, revision)
+    if saga is None:
+        known = sorted(one.revision for one in registry.all() if one.name == name)
+        raise acting.refused(
+            Refused("unknown_revision", {"saga": name, "revision": revision, "known": ", ".join(map(str, known))})
+        )
+    saga.seal()
+    return saga
