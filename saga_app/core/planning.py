@@ -21,7 +21,7 @@ from saga_app.core.binding import (
 )
 from saga_app.core.context import Context
 from saga_app.core.errors import DefinitionError
-from saga_app.core.names import RESERVED, nearest
+from saga_app.core.names import RESERVED, closest, nearest
 from saga_app.core.refs import Ref
 from saga_app.core.signatures import Parameter, hints_of, parameters_of
 
@@ -123,7 +123,8 @@ def _referred(parameter: Parameter, reference: Ref, scope: Scope, site: Site) ->
     elsewhere = scope.absent(head)
     if elsewhere:
         raise DefinitionError(f"{site.where}: {elsewhere}")
-    raise DefinitionError(f"{site.where}: nothing here is called `{head}`. {nearest(head, scope.names)}")
+    of_input = "" if closest(head, scope.names) else f' Of the input, write ref("input.{reference.path}")'
+    raise DefinitionError(f"{site.where}: nothing here is called `{head}`. {nearest(head, scope.names)}{of_input}")
 
 
 def _visible(parameter: Parameter, scope: Scope, site: Site) -> Source:

@@ -205,7 +205,9 @@ def _ambiguous(where: str, name: str, node: Node) -> str:
 
 def variable(node: Node) -> str:
     """A node as it may stand in a line of code: a step by its name, anything else by its word."""
-    return word(node.name) if isinstance(node, Step) and not node.pure else f"{type(node).__name__}(…)"
+    if isinstance(node, Step):
+        return "Compute(…)" if node.pure else word(node.name)
+    return f"{type(node).__name__}(…)"
 
 
 def word(name: str) -> str:
