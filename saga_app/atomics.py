@@ -13,7 +13,8 @@ from django.db import connections, transaction
 
 from saga_app import timeouts
 from saga_app.bodies import run
-from saga_app.core.changes import advance, bound, release
+from saga_app.core.arranging import bound
+from saga_app.core.changes import advance, release
 from saga_app.core.decisions import Finish
 from saga_app.core.errors import Interrupt, LeaseLost, SagaError, StepInterrupted
 from saga_app.core.failures import ErrorInfo, describe
@@ -50,9 +51,9 @@ class _Final(Exception):
         self.how, self.error = how, error
 
 
-def call(drive: Drive, step: Step[..., Any], *, undoes: bool) -> None:
+def call(drive: Drive, step: Step[..., Any], path: str, *, undoes: bool) -> None:
     """Call an atomic body, or an atomic compensation, and commit its record with it; or record that it failed."""
-    atomic = _AtomicCall(drive, step, undoes=undoes)
+    atomic = _AtomicCall(drive, step, path, undoes=undoes)
     for left in reversed(range(TRIES)):
         error = atomic.try_once()
         if error is None:
@@ -60,7 +61,7 @@ def call(drive: Drive, step: Step[..., Any], *, undoes: bool) -> None:
         if not left or not _passes(error):
             drive.told(atomic.outcome_of(error))
             return
-        logger.warning("%s: the transaction of %s is run again: %s", drive.claim.execution_id, step.name, error)
+        logger.warning("%s: the transaction of %s is run again: %s", drive.claim.execution_id, path, error)
         drop_broken_connection(drive.claim.using)
 
 
@@ -72,23 +73,23 @@ def _broken_by(swallowed: BaseException | None) -> TransactionBroken:
 class _AtomicCall:
     """One atomic call: what to run, and what its commit has to say."""
 
-    def __init__(self, drive: Drive, step: Step[..., Any], *, undoes: bool) -> None:
-        self.drive, self.step = drive, step
+    def __init__(self, drive: Drive, step: Step[..., Any], path: str, *, undoes: bool) -> None:
+        self.drive, self.step, self.path = drive, step, path
         self.direction = Direction.COMPENSATE if undoes else Direction.FORWARD
         self.start = drive.current if undoes else self._counted(drive.current)
 
     def _counted(self, x: Snapshot) -> Snapshot:
         """The picture with this attempt: where no intent was written, record and count come with the commit."""
-        record = x.record(self.step.name)
+        record = x.record(self.path)
         if record is not None and record.status == StepStatus.RUNNING:
             return x
         now = self.drive.claim.moment()
         if record is None:
             self.drive.values.facts = x
-            x = bound(x, self.step, None, now)
-        number = x.known(self.step.name).attempt + 1
+            x = bound(x, self.step, self.path, None, now)
+        number = x.known(self.path).attempt + 1
         running = {"status": StepStatus.RUNNING, "attempt": number, "due_at": None}
-        return x.but(status=Status.RUNNING, started_at=x.started_at or now).with_record(self.step.name, **running)
+        return x.but(status=Status.RUNNING, started_at=x.started_at or now).with_record(self.path, **running)
 
     def try_once(self) -> BaseException | None:
         """Run the whole transaction. None: it has committed. An error: it has rolled back, so nothing happened."""
@@ -110,7 +111,7 @@ class _AtomicCall:
             if not committed and not self._landed(error, pending):
                 return error
             if committed:
-                logger.exception("%s: a commit hook of %s raised.", claim.execution_id, self.step.name)
+                logger.exception("%s: a commit hook of %s raised.", claim.execution_id, self.path)
         else:
             if not committed:
                 return TransactionBroken("the body marked its transaction for rollback, so nothing of it was kept")
@@ -140,21 +141,21 @@ class _AtomicCall:
         with drive.caller.bound(self.policy, locked=locked) as bound:
             value = run(bound, function, arguments)
         self._refuse_broken()
-        outcome = drive.caller.returned(self.step, self.direction, value)
+        outcome = drive.caller.returned(self.step, self.path, self.direction, value)
         if outcome.how is How.UNSTORABLE and outcome.error:
             raise _Final(How.ROLLED_BACK, outcome.error)
         return self._record(outcome)
 
     def _prepared(self) -> tuple[Any, dict[str, Any]]:
         """The function and its arguments; a first attempt without an intent binds them here."""
-        caller, record = self.drive.caller, self.start.known(self.step.name)
+        caller, record = self.drive.caller, self.start.known(self.path)
         if self.direction is Direction.COMPENSATE:
-            return caller.undo(self.step)()
+            return caller.undo(self.step, self.path)()
         if record.arguments_text is None:
-            call = caller.prepare(self.step)
+            call = caller.prepare(self.step, self.path)
             stored = {"arguments_text": call.arguments_text, "idempotency_key": call.key}
-            self.start = self.drive.values.facts = self.start.with_record(self.step.name, **stored)
-        return caller.body(self.step)()
+            self.start = self.drive.values.facts = self.start.with_record(self.path, **stored)
+        return caller.body(self.step, self.path)()
 
     def _record(self, outcome: Outcome) -> Written:
         """Encode and write: the fenced UPDATE is the last lock. The end comes along, if this was the last step."""
@@ -180,17 +181,17 @@ class _AtomicCall:
         drive.current = self.start
         if isinstance(error, _Final):
             at = drive.claim.moment()
-            return Outcome(path=self.step.name, direction=self.direction, how=error.how, at=at, error=error.error)
+            return Outcome(path=self.path, direction=self.direction, how=error.how, at=at, error=error.error)
         how, retry = classify(self.policy, error)
         how = How.REJECTED if how is How.REJECTED else How.ROLLED_BACK
         retry = retry or _passes(error)
-        record = self.start.known(self.step.name)
+        record = self.start.known(self.path)
         attempt = record.compensation_attempt if self.direction is Direction.COMPENSATE else record.attempt
         policy = self.policy if retry else None
         if isinstance(error, transaction.TransactionManagementError) and error.__cause__ is not None:
             went_on, error = error, _broken_by(error.__cause__)  # its next query says only that there was an error
             error.__cause__ = went_on
-        return drive.caller.failed(self.step.name, self.direction, error, how, policy, attempt)
+        return drive.caller.failed(self.path, self.direction, error, how, policy, attempt)
 
     @property
     def policy(self) -> Policy:

@@ -9,18 +9,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from asgiref.sync import AsyncToSync
 
 from saga_app import clock, codec
 from saga_app.core.answers import Happened, NotHappened
-from saga_app.core.binding import CallPlan, FromCall, FromContext, fill
-from saga_app.core.changes import Call
+from saga_app.core.arranging import Call
+from saga_app.core.binding import CallPlan, fill
 from saga_app.core.context import Context
-from saga_app.core.errors import LeaseLost, StepInterrupted, StepTimeout, UnsupportedValue
+from saga_app.core.errors import BadChoice, LeaseLost, StepInterrupted, StepTimeout, UnsupportedValue
 from saga_app.core.failures import ErrorInfo, describe
 from saga_app.core.keys import COMPENSATE, FORWARD, idempotency_key
+from saga_app.core.nodes import Child, Sleep
 from saga_app.core.outcomes import Direction, How, Outcome, classify, delay_of
 from saga_app.core.policy import Policy
 from saga_app.core.saga import Saga
@@ -33,7 +34,9 @@ from saga_app.store.transactions import DatabaseFault, contained
 from saga_app.timeouts import LONGEST, NEVER, Bound, bounded, clean_connections
 from saga_app.values import Results, Values
 
+T = TypeVar("T")
 Ask = Callable[[Callable[[], Any]], Any]
+Called = Step[..., Any] | Sleep | Child
 PROGRESS_EVERY = 1.0  # seconds between two writes of what a body reports
 
 
@@ -51,46 +54,50 @@ class Caller:
     claim: Claim
     values: Values
 
-    def prepare(self, step: Step[..., Any]) -> Call:
+    def prepare(self, node: Called, path: str) -> Call:
         """What the intent of a first attempt stores. Raises whatever filling or encoding the arguments raises."""
-        plan = self.saga.call(step)
-        context = self._context(step, None, Direction.FORWARD) if _wants_context(plan) else None
-        arguments = fill(plan, self.values, ctx=context)
-        arguments.pop("ctx", None)
-        return Call(codec.encode(arguments), self._key(step, FORWARD))
+        arguments = self.arguments(node, path)
+        return Call(codec.encode(arguments), self._key(path, FORWARD))
 
-    def is_inert(self, step: Step[..., Any]) -> bool:
+    def arguments(self, node: Called, path: str) -> dict[str, Any]:
+        """The arguments of a call, a gate or a child, made at this moment."""
+        plan = self.saga.call(node)
+        context = self._context(self._timed(node), path, None, Direction.FORWARD) if plan.wants_context else None
+        arguments = fill(plan, self.values.at(path), ctx=context)
+        arguments.pop("ctx", None)
+        return arguments
+
+    def is_inert(self, node: Called, path: str) -> bool:
         """Whether preparing its first attempt runs no code of the project and reads no row of it."""
-        plan = self.saga.call(step)
-        texts = [self.claim.input_text, *(self.values.output_text(path) or "" for path in plan.reads)]
-        return not plan.calls_user_code and not _wants_context(plan) and all(codec.inert(text) for text in texts)
+        plan = self.saga.call(node)
+        return self.values.at(path).inert(plan)
 
     def output_text(self) -> str | None:
         """What the execution returns, encoded. Raises whatever reading or encoding it raises."""
         plan = self.saga.output_call
         if plan is None:
             return None
-        context = self._context(self.saga.steps[-1], None, Direction.FORWARD)
-        return codec.encode(fill(plan, self.values, ctx=context)["value"], path="output")
+        context = self._context(None, "", None, Direction.FORWARD)
+        return codec.encode(fill(plan, self.values.at(""), ctx=context)["value"], path="output")
 
-    def forward(self, step: Step[..., Any]) -> Outcome:
+    def forward(self, step: Step[..., Any], path: str) -> Outcome:
         """Call the body of an external step whose intent is written."""
-        record = self.values.facts.known(step.name)
-        return self._attempt(step, record, Direction.FORWARD, step.policy, record.attempt, self.body(step))
+        record = self.values.facts.known(path)
+        return self._attempt(step, record, Direction.FORWARD, step.policy, record.attempt, self.body(step, path))
 
-    def compensation(self, step: Step[..., Any]) -> Outcome:
+    def compensation(self, step: Step[..., Any], path: str) -> Outcome:
         """Call an external compensation whose intent is written."""
-        record = self.values.facts.known(step.name)
+        record = self.values.facts.known(path)
         policy = step.compensation.policy if step.compensation else step.policy
         attempt = record.compensation_attempt
-        return self._attempt(step, record, Direction.COMPENSATE, policy, attempt, self.undo(step))
+        return self._attempt(step, record, Direction.COMPENSATE, policy, attempt, self.undo(step, path))
 
-    def reconcile(self, step: Step[..., Any]) -> Outcome:
+    def reconcile(self, step: Step[..., Any], path: str) -> Outcome:
         """Ask whether the last attempt happened. An answer that cannot be had is no answer: unknown."""
-        record, handler = self.values.facts.known(step.name), step.reconciler
+        record, handler = self.values.facts.known(path), step.reconciler
         assert handler is not None  # noqa: S101 - decided only where there is one
         plan = self.saga.reconcile_call(step)
-        ended = partial(Outcome, path=step.name, direction=Direction.RECONCILE)
+        ended = partial(Outcome, path=path, direction=Direction.RECONCILE)
         if self.claim.lapsed:
             raise LeaseLost("the lease was over before reconcile could be asked")
         try:
@@ -105,23 +112,23 @@ class Caller:
         how = How.NOT_HAPPENED if isinstance(answer, NotHappened) else How.UNKNOWN
         return ended(how=how, at=self.claim.moment(), retry=how is How.NOT_HAPPENED)
 
-    def body(self, step: Step[..., Any]) -> Callable[[], tuple[Callable[..., Any], dict[str, Any]]]:
+    def body(self, step: Step[..., Any], path: str) -> Callable[[], tuple[Callable[..., Any], dict[str, Any]]]:
         """The forward function and how to make its arguments, from those stored with its intent."""
 
         def make() -> tuple[Callable[..., Any], dict[str, Any]]:
-            record = self.values.facts.known(step.name)
+            record = self.values.facts.known(path)
             arguments = dict(self.values.arguments(record))
             if "ctx" in self.saga.call(step).sources:
-                arguments["ctx"] = self._context(step, record, Direction.FORWARD)
+                arguments["ctx"] = self._context(step, path, record, Direction.FORWARD)
             return step.function, arguments
 
         return make
 
-    def undo(self, step: Step[..., Any]) -> Callable[[], tuple[Callable[..., Any], dict[str, Any]]]:
+    def undo(self, step: Step[..., Any], path: str) -> Callable[[], tuple[Callable[..., Any], dict[str, Any]]]:
         """The compensation and how to make its arguments."""
 
         def make() -> tuple[Callable[..., Any], dict[str, Any]]:
-            handler, record = step.compensation, self.values.facts.known(step.name)
+            handler, record = step.compensation, self.values.facts.known(path)
             assert handler is not None  # noqa: S101 - decided only where there is one
             plan = self.saga.compensation_call(step)
             return handler.function, self._given(step, record, plan, Direction.COMPENSATE)
@@ -153,16 +160,16 @@ class Caller:
         except BaseException as error:  # noqa: BLE001 - SystemExit and KeyboardInterrupt are failed attempts too
             how, retry = classify(policy, error)
             return self.failed(record.path, direction, error, how, policy if retry else None, attempt)
-        return self.returned(step, direction, value)
+        return self.returned(step, record.path, direction, value)
 
-    def prepared(self, step: Step[..., Any], attempt: int) -> Call | Outcome:
-        """The same as `prepare` where that runs code of the project; what it raises is an outcome."""
+    def prepared(self, make: Callable[[], T], path: str, policy: Policy, attempt: int) -> T | Outcome:
+        """What a call begins with, where making that runs code of the project; what it raises is an outcome."""
         try:
-            return self._call(self.prepare, {"step": step}, step.policy)  # type: ignore[no-any-return]
+            return self._call(make, {}, policy)  # type: ignore[no-any-return]
         except StepInterrupted as error:
             raise LeaseLost("lost while the arguments were made") from error
         except BaseException as error:  # noqa: BLE001 - bound callables and dataclasses may raise anything
-            return self.not_called(step.name, Direction.FORWARD, error, step.policy, attempt)
+            return self.not_called(path, Direction.FORWARD, error, policy, attempt)
 
     def not_called(
         self, path: str, direction: Direction, error: BaseException, policy: Policy, attempt: int
@@ -172,14 +179,15 @@ class Caller:
         how = How.ROLLED_BACK if passes else How.NOT_CALLED
         return self.failed(path, direction, error, how, policy if passes else None, attempt)
 
-    def returned(self, step: Step[..., Any], direction: Direction, value: Any) -> Outcome:
+    def returned(self, step: Step[..., Any], path: str, direction: Direction, value: Any) -> Outcome:
         """The outcome of a call that returned. What a compensation returns is not kept."""
-        ended = partial(Outcome, path=step.name, direction=direction, at=self.claim.moment())
+        ended = partial(Outcome, path=path, direction=direction, at=self.claim.moment())
         if direction is Direction.COMPENSATE:
             return ended(how=How.RETURNED)
         try:
-            return ended(how=How.RETURNED, output_text=codec.encode(value, path=step.provides))
-        except UnsupportedValue as error:
+            choice = step.judge(value) if step.judge else ""
+            return ended(how=How.RETURNED, output_text=codec.encode(value, path=step.provides), choice=choice)
+        except (UnsupportedValue, BadChoice) as error:
             return ended(how=How.UNSTORABLE, error=describe(error))
 
     def failed(
@@ -213,31 +221,39 @@ class Caller:
         if record.output_text is not None and "result" in plan.sources:
             said["result"] = self.values.output(record.path)
         given = ChainMap(said, self.values.arguments(record))  # type: ignore[arg-type]  # nothing is written to it
-        return fill(plan, self.values, ctx=self._context(step, record, direction), given=given)
+        context = self._context(step, record.path, record, direction)
+        return fill(plan, self.values.at(record.path), ctx=context, given=given)
 
-    def _context(self, step: Step[..., Any], record: Record | None, direction: Direction) -> Context:
+    def _timed(self, node: Called) -> Step[..., Any] | None:
+        return node if isinstance(node, Step) else None
+
+    def _context(self, step: Step[..., Any] | None, path: str, record: Record | None, direction: Direction) -> Context:
         backwards = direction is Direction.COMPENSATE
-        policy = step.compensation.policy if backwards and step.compensation else step.policy
+        handler = step.compensation if step and backwards else step
+        timeout = handler.policy.timeout if handler else None
         attempt = (record.compensation_attempt if backwards else record.attempt) if record else 1
-        forward = self._key(step, FORWARD)
+        forward = self._key(path, FORWARD)
         here = asker()
         return Context(
             execution_id=self.claim.execution_id,
             saga=self.saga.name,
-            path=step.name,
+            path=path,
             attempt=max(attempt, 1),
-            idempotency_key=self._key(step, COMPENSATE) if backwards else forward,
+            idempotency_key=self._key(path, COMPENSATE) if backwards else forward,
             forward_idempotency_key="" if direction is Direction.FORWARD else forward,
             ask_input=lambda: here(lambda: self.saga.make_input(dict(self.values.input))),
-            results=Results(self.saga, self.values, here),
-            deadline=None if policy.timeout is None else self.claim.moment() + timedelta(seconds=policy.timeout),
+            results=Results(self.saga, self.values.at(path), here),
+            index=self.values.at(path).index,
+            deadline=None if timeout is None else self.claim.moment() + timedelta(seconds=timeout),
             outcome=_outcome(record) if record and direction is not Direction.FORWARD else "",
             ask_cancelled=lambda: bool(here(lambda: cancel_requested(self.claim))),
-            tell_progress=self._teller(step.name, here),
+            tell_progress=self._teller(path, here),
         )
 
-    def _key(self, step: Step[..., Any], direction: str) -> str:
-        return idempotency_key(self.claim.execution_id, step.name, direction)
+    def _key(self, path: str, direction: str) -> str:
+        """A function of execution, path and direction; a record that a fork has taken over keeps its keys."""
+        record = self.values.facts.record(path)
+        return idempotency_key((record and record.origin) or self.claim.execution_id, path, direction)
 
     def _teller(self, path: str, here: Ask) -> Callable[[float, str], None]:
         told = [-PROGRESS_EVERY * 2]
@@ -275,11 +291,6 @@ def run(bound: Bound, function: Callable[..., Any], arguments: dict[str, Any]) -
         awaitable = value
         return bound.run_coroutine(lambda: awaitable)
     return value
-
-
-def _wants_context(plan: CallPlan) -> bool:
-    origins = (origin for source in plan.sources.values() for origin in source)
-    return any(isinstance(origin, FromCall) or (isinstance(origin, FromContext) and origin.keys) for origin in origins)
 
 
 def _is_inert(record: Record) -> bool:

@@ -19,6 +19,7 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import DateTimeField, Func, Value
 from django.db.models.expressions import Combinable
+from django.utils import timezone
 
 
 class Source(Protocol):
@@ -75,6 +76,15 @@ def database_now(using: str, plus: float = 0.0) -> Combinable:
         return Value(now() + timedelta(seconds=plus), output_field=MomentField())
     moment = Func(function="STATEMENT_TIMESTAMP", output_field=MomentField())
     return moment + timedelta(seconds=plus) if plus else moment
+
+
+def aware(moment: datetime) -> datetime:
+    """The moment in UTC; a naive one is read in the project's zone.
+
+    One that the clocks leave out moves forward with them, one that they show twice is the first.
+    """
+    zoned = moment if timezone.is_aware(moment) else moment.replace(tzinfo=timezone.get_default_timezone())
+    return zoned.astimezone(UTC)
 
 
 def uuid7() -> UUID:

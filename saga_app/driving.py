@@ -8,16 +8,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any
 
-from saga_app import atomics, clock, late, timeouts, watchdog
+from saga_app import arrangements, atomics, clock, late, timeouts, watchdog
 from saga_app.bodies import Caller
 from saga_app.conf import settings
 from saga_app.core import registry
-from saga_app.core.changes import Call, advance, bound, intend, intend_compensation, release
+from saga_app.core.arranging import Call, bound, intend, intend_compensation
+from saga_app.core.changes import advance, release
 from saga_app.core.decide import decide_unknown
-from saga_app.core.decisions import CallAtomic, Compensate, Decision, Finish, Intend, Park, Reconcile, Release, Stick
+from saga_app.core.decisions import (
+    Arrange,
+    CallAtomic,
+    Compensate,
+    Decision,
+    Finish,
+    Intend,
+    Park,
+    Reconcile,
+    Release,
+    Stick,
+    Tell,
+)
 from saga_app.core.errors import LeaseLost
 from saga_app.core.failures import describe
 from saga_app.core.outcomes import Outcome, settle
@@ -27,6 +41,7 @@ from saga_app.core.status import Status, StuckReason
 from saga_app.core.steps import Step
 from saga_app.store import checkpoint, claims
 from saga_app.store.checkpoint import Write, Written
+from saga_app.store.children import Message
 from saga_app.store.claims import Claim
 from saga_app.store.transactions import DatabaseFault, drop_broken_connection, is_inside
 from saga_app.values import Values
@@ -59,7 +74,7 @@ class Drive:
 
     def begin(self) -> None:
         """Write what can be decided without running any user code, in the claim's own transaction."""
-        after, decision = self._decide()
+        after, decision = self.decide()
         if isinstance(decision, Intend | Compensate):
             intended = self._intent(after, decision)
             self._next = decision
@@ -110,19 +125,23 @@ class Drive:
         if self._next is not None:
             self._call(self._next)
         while not self.over:
-            after, decision = self._decide()
+            after, decision = self.decide()
             if isinstance(decision, Release):
-                self._release(after, decision)
+                self.release(after, decision)
             elif self._must_yield():
-                self._write(after.but(due_at=self.claim.moment()), Park(self.claim.moment()))
+                self.write(after.but(due_at=self.claim.moment()), Park(self.claim.moment()))
             elif isinstance(decision, Intend | Compensate):
                 self._begin_call(after, decision)
+            elif isinstance(decision, Arrange):
+                arrangements.arrange(self, after, decision)
+            elif isinstance(decision, Tell):
+                arrangements.tell(self, after, decision)
             elif after != self.written:
-                self._write(after)  # flushed before any other user code
+                self.write(after)  # flushed before any other user code
             else:
                 self._call(decision)
 
-    def _decide(self) -> tuple[Snapshot, Decision]:
+    def decide(self) -> tuple[Snapshot, Decision]:
         now = self.claim.moment()
         if self.saga is None:
             since = self.current.definition_missing_since or now
@@ -139,43 +158,48 @@ class Drive:
         """Write the intent, with the last outcome, and call the body."""
         intended = self._intent(after, decision)
         if intended is None and after != self.written:
-            self._write(after)  # flushed before user code makes the arguments
+            self.write(after)  # flushed before user code makes the arguments
             return
-        intended = intended or self._bound(after, self._step(decision.path))
-        if intended is not None and self._write(intended):
+        intended = intended or self._bound(after, decision.path)
+        if intended is not None and self.write(intended):
             self._call(decision)
 
     def _intent(self, after: Snapshot, decision: Intend | Compensate) -> Snapshot | None:
         """The picture with the intent; None where making the arguments takes user code, or fails."""
-        step, now = self._step(decision.path), self.claim.moment()
+        path, now = decision.path, self.claim.moment()
+        step = self.step(path)
         if isinstance(decision, Compensate):
-            return intend_compensation(after, step, now)
-        record = after.record(step.name)
+            return intend_compensation(after, step, path, now)
+        record = after.record(path)
         if record is not None and record.arguments_text is not None:
-            return intend(after, step, None, now)
+            return intend(after, step, path, None, now)
         self.values.facts = after
-        if not self.caller.is_inert(step):
+        if not self.caller.is_inert(step, path):
             return None
         try:
-            return intend(after, step, self.caller.prepare(step), now)
+            return intend(after, step, path, self.caller.prepare(step, path), now)
         except DatabaseFault:
             raise
         except Exception:  # noqa: BLE001 - told as an outcome once there is nothing else left to write
             return None
 
-    def _bound(self, after: Snapshot, step: Step[..., Any]) -> Snapshot | None:
+    def _bound(self, after: Snapshot, path: str) -> Snapshot | None:
         """The picture with the intent, its arguments made by user code; None: they could not be, an outcome."""
+        step = self.step(path)
         self.values.facts = after
-        record = after.record(step.name)
-        made = self.caller.prepared(step, (record.attempt if record else 0) + 1)
-        now = self.claim.moment()
+        record = after.record(path)
+        number = (record.attempt if record else 0) + 1
+        made = self.caller.prepared(lambda: self.caller.prepare(step, path), path, step.policy, number)
         if isinstance(made, Call):
-            return intend(after, step, made, now)
-        x = bound(after, step, None, now)
-        if made.retry:  # it counts, or it would be tried for ever
-            x = x.with_record(step.name, attempt=x.known(step.name).attempt + 1)
-        self.pending, self.current = made, settle(x, made)
+            return intend(after, step, path, made, self.claim.moment())
+        self.not_bound(bound(after, step, path, None, self.claim.moment()), made)
         return None
+
+    def not_bound(self, x: Snapshot, made: Outcome) -> None:
+        """What a call begins with could not be made: that is its outcome."""
+        if made.retry:  # it counts, or it would be tried for ever
+            x = x.with_record(made.path, attempt=x.known(made.path).attempt + 1)
+        self.pending, self.current = made, settle(x, made)
 
     def _call(self, decision: Decision) -> None:
         """Run user code; what it told is in `current` afterwards, and not written yet."""
@@ -183,48 +207,50 @@ class Drive:
         self.values.facts = self.current
         match decision:
             case Intend(path) | Compensate(path) if not self._is_atomic(decision):
-                step = self._step(path)
+                step = self.step(path)
                 forward = isinstance(decision, Intend)
-                outcome = self.caller.forward(step) if forward else self.caller.compensation(step)
+                outcome = self.caller.forward(step, path) if forward else self.caller.compensation(step, path)
             case Reconcile(path):
-                outcome = self.caller.reconcile(self._step(path))
+                outcome = self.caller.reconcile(self.step(path), path)
             case CallAtomic(path) | Intend(path) | Compensate(path):
-                atomics.call(self, self._step(path), undoes=isinstance(decision, Compensate))
+                atomics.call(self, self.step(path), path, undoes=isinstance(decision, Compensate))
                 return
         self.told(outcome)
 
     def told(self, outcome: Outcome) -> None:
         """A call has ended: its outcome is known here, and is written with what is decided next."""
         self.pending = outcome
-        asks = self._step(outcome.path).reconciler is not None
-        self.current = settle(self.current, outcome, asks=asks)
+        step = self.saga.step(outcome.path) if self.saga else None
+        self.current = settle(self.current, outcome, asks=step is not None and step.reconciler is not None)
         self.values.facts = self.current
 
     # writes
 
-    def _release(self, after: Snapshot, decision: Release) -> None:
+    def release(self, after: Snapshot, decision: Release) -> None:
         if isinstance(decision, Park) and self._sleeps(decision):
-            if self._write(after):
-                self._sleep(decision)
+            if self.write(after) and decision.until is not None:
+                self._sleep(decision.until)
             return
         if self.returns_something(decision):
             if after != self.written:
-                self._write(after)
+                self.write(after)
                 return
             decision, after = self._with_output(after, decision)
-        self._write(release(after, decision, self.claim.moment()), decision)
+        self.write(release(after, decision, self.claim.moment()), decision)
 
     def _sleeps(self, park: Park) -> bool:
         """A short delay is slept in place: giving the claim back and taking it again costs more."""
+        if park.until is None:
+            return False
         short = (park.until - self.claim.moment()).total_seconds() <= SLEPT_IN_PLACE
         return short and not clock.stands_still() and not self._must_yield() and self.saga is not None
 
-    def _sleep(self, park: Park) -> None:
+    def _sleep(self, until: datetime) -> None:
         """Wait it out, unless something arrives."""
-        while (left := (park.until - self.claim.moment()).total_seconds()) > 0:
+        while (left := (until - self.claim.moment()).total_seconds()) > 0:
             clock.sleep(min(left, NAP))
             if left > NAP and claims.something_came(self.claim):
-                self._look()
+                self.look()
                 return
 
     def returns_something(self, decision: Decision) -> bool:
@@ -241,13 +267,14 @@ class Drive:
             return Stick(StuckReason.UNDECODABLE), after.but(error_text=describe(error).to_json())
         return decision, after.but(output_text=text)
 
-    def _what(self, after: Snapshot, decision: Decision | None = None) -> Write:
-        releases, absent = isinstance(decision, Release), isinstance(decision, Stick)
-        return Write(self.written, self.current, after, releases, absent)
+    def _what(self, after: Snapshot, decision: Decision | None = None, message: Message | None = None) -> Write:
+        releases, absent = isinstance(decision, Release), after.presuming
+        after = after.but(presuming=False) if absent else after
+        return Write(self.written, self.current, after, releases, absent, message)
 
-    def _write(self, after: Snapshot, decision: Decision | None = None) -> bool:
+    def write(self, after: Snapshot, decision: Decision | None = None, message: Message | None = None) -> bool:
         """Checkpoint. False: something arrived that the decision has not seen; only the outcome is written."""
-        return self.wrote(checkpoint.checkpoint(self.claim, self._what(after, decision)))
+        return self.wrote(checkpoint.checkpoint(self.claim, self._what(after, decision, message)))
 
     def wrote(self, written: Written) -> bool:
         """A transaction with a write of ours has committed. False: only the outcome is in it; the facts are new."""
@@ -257,10 +284,10 @@ class Drive:
         self.written = self.current = self.values.facts = written.facts
         if not written.decided:
             self._next = None
-            self._look()
+            self.look()
         return written.decided
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Read the facts anew: what was decided upon is not what is true any more."""
         facts = checkpoint.persist(self.claim, partial(claims.look, self.claim), [])
         self.written = self.current = self.values.facts = facts
@@ -273,14 +300,21 @@ class Drive:
         assert self.saga is not None  # noqa: S101 - nothing is called of a saga that is not known
         return Caller(self.saga, self.claim, self.values)
 
-    def _step(self, path: str) -> Step[..., Any]:
+    def step(self, path: str) -> Step[..., Any]:
         step = self.saga.step(path) if self.saga else None
         if step is None:
             raise LookupError(path)
         return step
 
+    def node(self, path: str) -> Any:
+        """The node of that path: a gate or a child."""
+        node = self.saga.node(path) if self.saga else None
+        if node is None:
+            raise LookupError(path)
+        return node
+
     def _is_atomic(self, decision: Intend | Compensate) -> bool:
-        step = self._step(decision.path)
+        step = self.step(decision.path)
         if isinstance(decision, Intend):
             return step.atomic
         return step.compensation is not None and step.compensation.atomic

@@ -5,39 +5,49 @@ Level-triggered: it does not matter what woke the execution, so recovery is one 
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from saga_app.core.backwards import backwards
+from saga_app.core.closing import closing
 from saga_app.core.decisions import (
     BeginUnwind,
     CallAtomic,
+    Consume,
     Decision,
-    FailStep,
+    EndChild,
+    Enqueue,
+    Expire,
     Finish,
     Intend,
+    Open,
     Park,
+    PassMilestone,
     PassPivot,
-    Reconcile,
+    Spawn,
     Stick,
     Suspend,
+    TurnOver,
 )
+from saga_app.core.results import Done, Failed, Go, Halted, earliest
 from saga_app.core.status import CompensationStatus, Status, StepStatus, StuckReason, UnwindCause
-from saga_app.core.unwind import Action, backwards, plan_unwind
+from saga_app.core.unwind import Action, plan_unwind
+from saga_app.core.walk import Walk
 
 if TYPE_CHECKING:
     from saga_app.core.saga import Saga
-    from saga_app.core.snapshot import Record, Snapshot
-    from saga_app.core.steps import Step
+    from saga_app.core.snapshot import Snapshot
 
 MOST_DEATHS = 3  # claims in a row after which an execution is not handed to another worker to die on
+EVER = datetime.max.replace(tzinfo=UTC)
 SHORTEST_WAIT, LONGEST_WAIT = 30.0, 300.0  # seconds for a worker that knows the saga
-
-DONE = (StepStatus.COMPLETED, StepStatus.SKIPPED)
 
 # What may be done while a worker that lost the execution may still be inside a step's body: the same call with the same
 # key, and what follows when that has returned. Nothing is asked, undone, given up or shown to an operator, and nothing
 # gives the claim back (the next one would not know), before what it does has landed or never will (design §8.8).
-HARMLESS = Intend | CallAtomic | PassPivot | Finish
+HARMLESS = (
+    Intend | CallAtomic | PassPivot | PassMilestone | Finish | Enqueue | Open | Spawn | Consume | TurnOver | EndChild
+)
 
 
 def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
@@ -55,7 +65,8 @@ def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
     quiet_at = snapshot.quiet_at
     if quiet_at is None or quiet_at <= now or isinstance(decision, HARMLESS):
         return decision
-    return Park(max(quiet_at, decision.until) if isinstance(decision, Park) else quiet_at)
+    wanted = decision.until if isinstance(decision, Park) else None
+    return Park(max(quiet_at, wanted) if wanted else quiet_at)
 
 
 def _at_once(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
@@ -95,12 +106,16 @@ def _open_path(saga: Saga[Any], x: Snapshot) -> str:
     return next((line.path for line in lines if line.action in (Action.COMPENSATE, Action.RECONCILE)), "")
 
 
-def fits(saga: Saga[Any], snapshot: Snapshot) -> bool:
-    """Whether what ran fits the definition: every record is a step of it, and no step comes before one that ran."""
+def fits(saga: Saga[Any], snapshot: Snapshot, now: datetime | None = None) -> bool:
+    """Whether what ran fits the definition: a walk through it comes by every record that is there.
+
+    So nothing is matched by its position alone, and no node stands before one that ran without having run itself.
+    """
     if saga.fingerprint == snapshot.fingerprint or snapshot.unwinding:
         return True  # backwards, the plan itself says which handler is gone
-    ran = [record.path for record in sorted(snapshot.records, key=lambda r: r.seq)]
-    return ran == [step.name for step in saga.steps][: len(ran)]
+    walk = Walk(saga, snapshot, now or EVER, whole=True)
+    walk.all()
+    return not walk.lost and {record.path for record in walk.visited} == {record.path for record in snapshot.records}
 
 
 def _forwards(saga: Saga[Any], x: Snapshot, now: datetime) -> Decision:
@@ -111,60 +126,38 @@ def _forwards(saga: Saga[Any], x: Snapshot, now: datetime) -> Decision:
         return Suspend()
     if x.not_before and x.not_before > now and not x.records:
         return Park(x.not_before)
-    if not fits(saga, x):
+    if not fits(saga, x, now):
         return Stick(StuckReason.DEFINITION_CHANGED)
+    if x.deadline_at is not None and x.deadline_at <= now:
+        return _failed(saga, x, ()) if x.error_text is not None else Expire()
     return _first_open(saga, x, now)
 
 
 def _first_open(saga: Saga[Any], x: Snapshot, now: datetime) -> Decision:
-    for node in saga.nodes:
-        if node.kind == "pivot":
-            if x.pivoted_at is None:
-                return PassPivot()
-            continue
-        step, record = node, x.record(node.name)
-        if record is None:
-            return _begin(step, x)
-        if record.status in DONE or (record.status == StepStatus.FAILED and not step.required):
-            continue
-        if record.status == StepStatus.FAILED:
-            return _failed(saga, x, record)
-        return _open(saga, x, step, record, now)
-    return Finish(Status.COMPLETED)
+    result = Walk(saga, x, now).all()
+    match result:
+        case Done():
+            return Finish(Status.COMPLETED)
+        case Failed(paths):
+            return _failed(saga, x, paths)
+        case Go(decision) | Halted(decision):
+            return decision
+    return Park(earliest((result.until, x.deadline_at)))
 
 
-def _begin(step: Step[..., Any], x: Snapshot) -> Decision:
-    """An atomic step needs no intent, unless workers have died here: then its attempt is counted first."""
-    return CallAtomic(step.name) if step.atomic and x.deaths <= 1 else Intend(step.name)
-
-
-def _open(saga: Saga[Any], x: Snapshot, step: Step[..., Any], record: Record, now: datetime) -> Decision:
-    """A step that has begun and not ended. `running` means here: orphaned or timed out, so its outcome is unknown."""
-    if record.status == StepStatus.WAITING:
-        return Park(record.due_at) if record.due_at and record.due_at > now else _begin(step, x)
-    if step.reconciler and not record.reconciled:
-        return Reconcile(step.name)
-    if record.attempt < record.attempt_limit:
-        return Intend(step.name)
-    last_word = x.pivoted_at is not None or saga.before_pivot(step.name)
-    if last_word and not step.atomic and step.required:
-        return Stick(StuckReason.OUTCOME_UNKNOWN, step.name)  # nothing is guessed where nothing can be undone
-    return FailStep(step.name)
-
-
-def _failed(saga: Saga[Any], x: Snapshot, record: Record) -> Decision:
-    """A required step has failed for good."""
+def _failed(saga: Saga[Any], x: Snapshot, paths: tuple[str, ...]) -> Decision:
+    """It has failed for good: at those records, or because its own deadline has passed."""
+    path = paths[0] if paths else ""
     if x.pivoted_at is not None:
-        return Stick(StuckReason.FAILED_PAST_PIVOT, record.path)
+        return Stick(StuckReason.FAILED_PAST_PIVOT, path)
     if saga.on_failure == "hold":
-        return Stick(StuckReason.STEP_FAILED, record.path)
-    return _close(saga, x, UnwindCause.FAILURE)
+        return Stick(StuckReason.STEP_FAILED, path)
+    return _close(saga, x, UnwindCause.FAILURE, paths)
 
 
-def _close(saga: Saga[Any], x: Snapshot, cause: UnwindCause) -> Decision:
-    """What must be over before the write that begins an unwind: an orphan is asked about."""
-    for record in x.records:
-        step = saga.step(record.path)
-        if record.status == StepStatus.RUNNING and step and step.reconciler and not record.reconciled:
-            return Reconcile(record.path)
-    return BeginUnwind(cause)
+def _close(saga: Saga[Any], x: Snapshot, cause: UnwindCause, paths: tuple[str, ...] = ()) -> Decision:
+    """What must be over before the write that begins an unwind."""
+    waits, decision = closing(saga, x, x.records)
+    if decision is not None:
+        return decision
+    return Park(None) if waits else BeginUnwind(cause, paths)

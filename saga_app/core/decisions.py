@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from saga_app.core.failures import ErrorInfo
 from saga_app.core.status import Status, StuckReason, UnwindCause
 
 # Changes
@@ -90,7 +89,8 @@ class BeginUnwind:
     """Settle every open record, and go backwards from here on."""
 
     cause: UnwindCause
-    path: str = ""
+    paths: tuple[str, ...] = ()
+    """The records that failed; more than one where branches of a group did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,7 @@ class EnqueueCompensation:
     """The compensation waits for a worker of its step's queue."""
 
     path: str
+    queue: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,6 @@ class Stick:
 
     reason: StuckReason
     path: str = ""
-    error: ErrorInfo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +225,8 @@ class Finish:
 
 
 Change = (
-    PassPivot | PassMilestone | FailStep | Exhaust | TurnOver | Consume | TimeOut | EndChild | Cut | Expire | BeginUnwind
-    | FailCompensation | EnqueueCompensation | ChildUndone | ChildStuck
+    PassPivot | PassMilestone | FailStep | Exhaust | TurnOver | Consume | TimeOut | EndChild | Cut | Expire
+    | BeginUnwind | FailCompensation | EnqueueCompensation | ChildUndone | ChildStuck
 )  # fmt: skip
 Arrange = Enqueue | Open | Spawn
 Tell = AskChild | UndoChild

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import TypeVar
 
@@ -39,6 +39,7 @@ class ErrorInfo:
         traceback: where it was raised, with its causes.
         notes: what was added to it on its way.
         where: module and function of the frame that is most likely to blame.
+        bases: the classes its class is made of, named like it.
     """
 
     type: str
@@ -46,6 +47,7 @@ class ErrorInfo:
     traceback: str = ""
     notes: tuple[str, ...] = ()
     where: str = ""
+    bases: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -53,6 +55,11 @@ class ErrorInfo:
         name = self.type.rpartition(".")[2]
         message = " ".join(self.message.split())
         return bounded(": ".join(part for part in (name, message) if part), MAX_LINE)
+
+    def is_a(self, classes: Iterable[type[BaseException]]) -> bool:
+        """Whether it is one of those classes. Whatever failed a step is an Exception, timeouts and lost workers too."""
+        names = {self.type, *self.bases, "Exception"}
+        return any(tracebacks.class_name(cls) in names for cls in classes)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))
@@ -63,7 +70,7 @@ class ErrorInfo:
         try:
             stored = json.loads(text)
             known = {field.name: stored[field.name] for field in fields(cls) if field.name in stored}
-            return cls(**{**known, "notes": tuple(known.get("notes", ()))})
+            return cls(**{**known, "notes": tuple(known.get("notes", ())), "bases": tuple(known.get("bases", ()))})
         except (ValueError, TypeError, RecursionError):
             return cls(type="", message=bounded(text, MAX_MESSAGE))
 
@@ -77,6 +84,7 @@ def describe(error: BaseException) -> ErrorInfo:
         traceback=_guarded(lambda: _ends(readable("".join(tracebacks.story(error, set())))), name),
         notes=_guarded(lambda: tuple(tracebacks.notes(error)), ()),
         where=_guarded(lambda: readable(tracebacks.blamed(error)), ""),
+        bases=_guarded(lambda: tuple(map(tracebacks.class_name, type(error).__mro__[1:-2])), ()),
     )
 
 

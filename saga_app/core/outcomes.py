@@ -5,6 +5,7 @@ What is recorded about an attempt is recorded whatever comes next; what comes ne
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from saga_app.core.errors import GiveUp, Interrupt, Rejected, RetryLater
 from saga_app.core.failures import ErrorInfo
 from saga_app.core.seconds import LONGEST
-from saga_app.core.status import CompensationStatus, StepStatus
+from saga_app.core.status import UNSETTLED, CompensationStatus, StepStatus
 
 if TYPE_CHECKING:
     from saga_app.core.policy import Policy
@@ -60,6 +61,7 @@ class Outcome:
         error: what it raised.
         retry: whether its policy allows another attempt.
         delay: seconds before that attempt.
+        choice: of a compute that returned, what its value chooses.
     """
 
     path: str
@@ -70,6 +72,7 @@ class Outcome:
     error: ErrorInfo | None = None
     retry: bool = False
     delay: float = 0.0
+    choice: str = ""
 
 
 def classify(policy: Policy, error: BaseException) -> tuple[How, bool]:
@@ -105,6 +108,8 @@ def settle(snapshot: Snapshot, outcome: Outcome, *, asks: bool = False) -> Snaps
     record = snapshot.known(outcome.path)
     if outcome.direction is Direction.FORWARD:
         changes = _forward(record, outcome, asks=asks)
+        if record.kind == "compute":
+            changes["may_have_happened"] = False
     elif outcome.direction is Direction.COMPENSATE:
         changes = _compensation(record, outcome)
     else:
@@ -135,6 +140,7 @@ def _completed(outcome: Outcome) -> dict[str, Any]:
     return {
         "status": StepStatus.COMPLETED,
         "output_text": outcome.output_text,
+        "choice": outcome.choice,
         "error_text": None,
         "may_have_happened": True,
         "outcome_known": True,
@@ -222,27 +228,50 @@ def silence(record: Record, came: str = "nobody knows how far it came") -> str |
 
 
 def unanswered(record: Record, step: Step[..., Any] | None, now: datetime | None) -> dict[str, Any]:
-    """An open call that ends without an answer: it failed, and unless it was atomic it may have happened."""
-    rolled_back = step is not None and step.atomic
+    """An open call that ends without an answer: it failed, and unless nothing of it can stand it may have happened."""
+    nothing_stands = record.kind == "compute" or (step is not None and step.atomic)
     return {
         "status": StepStatus.FAILED,
-        "may_have_happened": record.may_have_happened or not rolled_back,
-        "outcome_known": rolled_back,
+        "may_have_happened": record.may_have_happened or not nothing_stands,
+        "outcome_known": nothing_stands,
         "due_at": None,
         "finished_at": now,
         "error_text": silence(record) or record.error_text,
         "attempts": lost(record),
+        **out_of_queue(record),
     }
+
+
+def out_of_queue(record: Record) -> dict[str, Any]:
+    """No worker may claim it any more, and one that has it has lost it."""
+    if not record.in_queue:
+        return {}
+    return {"row_due_at": None, "row_holder": None, "row_epoch": record.row_epoch + 1}
+
+
+def settled(saga: Saga[Any] | None, record: Record, now: datetime | None) -> Record:
+    """An open record as the beginning of an unwind leaves it (design §9.1): never begun, skipped; begun, failed."""
+    begun_once = record.attempt > 0 or record.status == StepStatus.WAITING
+    gate = record.kind in ("wait", "approval", "sleep")
+    if record.status == StepStatus.RUNNING:
+        return record.but(**unanswered(record, saga.step(record.path) if saga else None, now))
+    if record.kind == "child" and record.status == StepStatus.WAITING and record.child_id is not None:
+        return record.but(status=StepStatus.FAILED, may_have_happened=True, outcome_known=False, finished_at=now)
+    if record.status not in UNSETTLED:
+        return record
+    status = StepStatus.FAILED if begun_once and not gate else StepStatus.SKIPPED
+    return record.but(status=status, due_at=None, finished_at=now, **out_of_queue(record))
 
 
 def settle_open(saga: Saga[Any] | None, x: Snapshot, now: datetime | None = None) -> Snapshot:
     """The picture with every open record settled as the beginning of an unwind does it (design §9.1)."""
+    return settle_these(saga, x, x.records, now)
 
-    def settled(record: Record) -> Record:
-        if record.status == StepStatus.RUNNING:
-            return record.but(**unanswered(record, saga.step(record.path) if saga else None, now))
-        if record.status == StepStatus.WAITING:
-            return record.but(status=StepStatus.FAILED, due_at=None, finished_at=now)
-        return record
 
-    return x.with_records(settled(record) for record in x.records)
+def settle_these(saga: Saga[Any] | None, x: Snapshot, records: Iterable[Record], now: datetime | None) -> Snapshot:
+    """The picture with those of its records settled. A queued one may be claimed this moment: then it is no more so."""
+    for record in records:
+        after = settled(saga, record, now)
+        if after is not record:
+            x = x.but(records=x.records.put(after), presuming=x.presuming or record.in_queue)
+    return x

@@ -54,11 +54,15 @@ class Records(Sequence["Record"]):
 
     def with_changes(self, path: str, **changes: Any) -> Records:
         """The same with some fields of one record changed."""
-        place = self._place(path)
-        if place is None:
+        record = self.at(path)
+        if record is None:
             raise LookupError(path)
-        changed = self._items[place].but(**changes)
-        return Records((*self._items[:place], changed, *self._items[place + 1 :]), self._places)
+        return self.put(record.but(**changes))
+
+    def put(self, record: Record) -> Records:
+        """The same with this record in the place of that of its path."""
+        place = self._places[record.path]
+        return Records((*self._items[:place], record, *self._items[place + 1 :]), self._places)
 
     def and_also(self, record: Record) -> Records:
         """The same with one more at the end."""

@@ -87,6 +87,7 @@ class UnwindCause(StrEnum):
 TERMINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
 STOPPED = TERMINAL | {Status.STUCK, Status.SUSPENDED}  # nothing is due: due_at is NULL
 OPEN = frozenset(Status) - TERMINAL
+DRIVEN = frozenset(Status) - STOPPED
 SETTLED = frozenset({CompensationStatus.COMPENSATED, CompensationStatus.ABANDONED, CompensationStatus.RESOLVED})
 OUTCOMES = SETTLED | {CompensationStatus.FAILED}
 UNSETTLED = frozenset({StepStatus.RUNNING, StepStatus.WAITING, StepStatus.QUEUED})  # a call that has not ended

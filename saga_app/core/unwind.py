@@ -1,29 +1,22 @@
 """What next, backwards: from records to an ordered list of acts.
 
 The law of this file (design §9). Order: reverse of the start, one at a time. A settled outcome is never run again.
-The first record that cannot be compensated halts: what started before it keeps no outcome until somebody decides.
-The checks per record come in this order: vanished, settled, halted, not owed, compensate.
+A record that cannot be compensated halts what it holds back: everything that started before it, but what stands in
+another branch of one group. The checks per record come in this order: vanished, settled, halted, child, not owed,
+compensate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from saga_app.core.decisions import Compensate, Decision, FailCompensation, Finish, Park, Reconcile, Stick, Suspend
 from saga_app.core.failures import ErrorInfo
 from saga_app.core.outcomes import settle_open
-from saga_app.core.status import (
-    SETTLED,
-    CompensationStatus,
-    Status,
-    StepStatus,
-    StuckReason,
-    UnwindCause,
-)
+from saga_app.core.status import SETTLED, CompensationStatus, StepStatus, StuckReason
+from saga_app.core.tree import independent
 
 if TYPE_CHECKING:
     from saga_app.core.saga import Saga
@@ -35,11 +28,15 @@ class Action(StrEnum):
     """What the unwind does about one record."""
 
     COMPENSATE = "compensate"
+    UNDO_CHILD = "undo_child"
     RECONCILE = "reconcile"
     DONE = "done"  # it has its outcome
     NOTHING = "nothing"  # nothing is owed for it
     HALT = "halt"  # only an operator can go on
     BLOCKED = "blocked"  # waits behind a halt
+
+
+QUIET = (Action.DONE, Action.NOTHING)  # nothing is left to do about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +70,22 @@ def happened(record: Record) -> bool:
 
 
 def owed(record: Record) -> bool:
-    """It had a compensation when it ran, and its effect may stand in the world."""
-    return record.owes and happened(record)
+    """It had a compensation when it ran, its effect may stand in the world, and no fork has taken it over."""
+    return record.owes and happened(record) and record.taken_by is None
+
+
+def rest(records: Iterable[Record]) -> Record | None:
+    """Where the unwind stops: the latest milestone, or a child that rested at one of its own."""
+    resting = (r for r in records if (r.kind == "milestone" or (r.kind == "child" and r.choice)))
+    return max(resting, key=lambda r: r.seq, default=None)
+
+
+def rests_at(x: Snapshot) -> str:
+    """The name of the milestone at which an unwind rests, or nothing."""
+    found = rest(x.records) if x.pivoted_at is None else None
+    if found is None:
+        return ""
+    return found.choice if found.kind == "child" else found.name
 
 
 def plan_unwind(saga: Saga[Any], snapshot: Snapshot) -> tuple[Planned, ...]:
@@ -89,18 +100,28 @@ def plan_unwind(saga: Saga[Any], snapshot: Snapshot) -> tuple[Planned, ...]:
     """
     if snapshot.pivoted_at is not None:
         return ()
-    records = snapshot.records if snapshot.unwinding else settle_open(saga, snapshot).records
-    return tuple(_lines(saga, records))
+    return tuple(lines(saga, snapshot if snapshot.unwinding else settle_open(saga, snapshot)))
 
 
-def _lines(saga: Saga[Any], records: Iterable[Record]) -> Iterator[Planned]:
-    halted = False
-    for record in sorted(records, key=lambda r: r.seq, reverse=True):
-        line = _line(saga, record)
-        if halted and line.action not in (Action.DONE, Action.NOTHING):
+def lines(saga: Saga[Any], x: Snapshot) -> Iterator[Planned]:
+    """The plan's lines, one by one: whoever needs the first that is left does not make them all."""
+    halts: list[Record] = []
+    stop = rest(x.records)
+    for record in sorted(x.records, key=lambda r: r.seq, reverse=True):
+        before = stop is not None and record.seq < stop.seq
+        line = _kept(record) if before else _line(saga, record)
+        if line.action not in QUIET and any(not independent(saga, one.path, record.path) for one in halts):
             line = Planned(record, Action.BLOCKED)
-        halted = halted or line.action is Action.HALT
+        if line.action is Action.HALT:
+            halts.append(record)
         yield line
+
+
+def _kept(record: Record) -> Planned:
+    """What started before the point where the unwind rests: it stays, but an outcome it has is told."""
+    if record.compensation_status in SETTLED:
+        return Planned(record, Action.DONE, record.compensation_status)
+    return Planned(record, Action.NOTHING, "milestone" if owed(record) else _why_nothing(record))
 
 
 def _line(saga: Saga[Any], record: Record) -> Planned:
@@ -108,12 +129,14 @@ def _line(saga: Saga[Any], record: Record) -> Planned:
     handler = handler_of(saga, record)
     failed = record.compensation_status == CompensationStatus.FAILED
     unsettled = owed(record) and record.compensation_status not in SETTLED
-    if handler is None and unsettled:
+    if handler is None and unsettled and record.kind != "child":
         return Planned(record, Action.HALT, StuckReason.DEFINITION_CHANGED)
     if record.compensation_status in SETTLED:
         return Planned(record, Action.DONE, record.compensation_status)
     if failed:
         return Planned(record, Action.HALT, _why_failed(record))
+    if record.kind == "child" and unsettled:
+        return Planned(record, Action.UNDO_CHILD)
     if handler is None or not unsettled:
         return Planned(record, Action.NOTHING, _why_nothing(record))
     if handler.needs_result and record.output_text is None:
@@ -137,6 +160,8 @@ def _without_result(saga: Saga[Any], record: Record) -> Planned:
 
 def _why_failed(record: Record) -> str:
     """A compensation whose arguments could not be read back was never called; that has a cure of its own."""
+    if record.kind == "child":
+        return StuckReason.CHILD_STUCK
     info = ErrorInfo.from_json(record.compensation_error_text) if record.compensation_error_text else None
     unread = info is not None and info.type.rpartition(".")[2] == "Undecodable"
     return StuckReason.UNDECODABLE if unread else StuckReason.COMPENSATION_FAILED
@@ -145,28 +170,6 @@ def _why_failed(record: Record) -> str:
 def _why_nothing(record: Record) -> str:
     if record.status == StepStatus.SKIPPED:
         return "skipped"
+    if record.taken_by is not None:
+        return "taken"
     return "did_not_happen" if not happened(record) else "no_compensation"
-
-
-def backwards(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
-    """What the unwind does next."""
-    if snapshot.suspend_requested_at:
-        return Suspend()
-    for line in plan_unwind(saga, snapshot):
-        match line.action:
-            case Action.HALT:
-                return Stick(StuckReason(line.reason), line.path)
-            case Action.RECONCILE:
-                return Reconcile(line.path)
-            case Action.COMPENSATE:
-                return _compensate(line.record, now)
-    return Finish(Status.FAILED if snapshot.unwind_cause == UnwindCause.FAILURE else Status.CANCELLED)
-
-
-def _compensate(record: Record, now: datetime) -> Decision:
-    due = record.compensation_due_at
-    if record.compensation_status == CompensationStatus.WAITING and due is not None and due > now:
-        return Park(due)
-    if record.compensation_attempt and record.compensation_attempt >= record.compensation_limit:
-        return FailCompensation(record.path)
-    return Compensate(record.path)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from saga_app.core.changes import begin_unwind, finish
-from saga_app.core.outcomes import lost
+from saga_app.core.ending import begin_unwind, finish
+from saga_app.core.outcomes import lost, out_of_queue
+from saga_app.core.resuming import again, later_deadline
 from saga_app.core.status import (
     OUTCOMES,
     SETTLED,
@@ -56,8 +57,10 @@ class Refused:
 
 
 Eligibility = Allowed | Refused
+BY_REQUEST = (UnwindCause.CANCEL, UnwindCause.PARENT)
 REASON_REQUIRED = frozenset({"skip", "resolve", "abandon"})
 GUARDED = frozenset({"resume", "abandon", "unwind", "skip", "resolve"})
+MISFITS = (StuckReason.DEFINITION_MISSING, StuckReason.DEFINITION_CHANGED)
 VERBS = ("resume", "skip", "resolve", "unwind", "cancel", "suspend", "abandon", "rerun")
 
 
@@ -124,6 +127,10 @@ def _rerun(x: Snapshot) -> str:
     return "" if x.status in TERMINAL else "not_terminal"
 
 
+def _move(x: Snapshot) -> str:
+    return _stuck(x) or ("" if x.stuck_reason in MISFITS else "definition_not_at_fault")
+
+
 _RULES: Mapping[str, Callable[[Snapshot], str]] = {
     "resume": _resume,
     "abandon": _stuck,
@@ -133,6 +140,8 @@ _RULES: Mapping[str, Callable[[Snapshot], str]] = {
     "cancel": _cancel,
     "suspend": _suspend,
     "rerun": _rerun,
+    "fork": _rerun,
+    "move": _move,
 }
 
 
@@ -149,7 +158,8 @@ def stopped_at(x: Snapshot) -> Record | None:
 def resume(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
     """Try again what stopped, in the direction it had, with more attempts; from suspended, only go on."""
     if x.status == Status.STUCK:
-        x = x.with_records(_again(x, one, saga, now) for one in x.records).but(resume_count=x.resume_count + 1)
+        x = x.with_records(again(x, one, saga, now) for one in x.records).but(resume_count=x.resume_count + 1)
+        x = x.but(deadline_at=later_deadline(x, saga, now))
     elif x.status != Status.SUSPENDED:
         x = x.with_records(_hurried(record, now) for record in x.records)
     return _onwards(x, now)
@@ -171,27 +181,6 @@ def _onwards(x: Snapshot, now: datetime) -> Snapshot:
     )
 
 
-def _again(x: Snapshot, record: Record, saga: Saga[Any] | None, now: datetime) -> Record:
-    """The record, where it is what stopped the execution, ready for more attempts."""
-    step = saga.step(record.path) if saga else None
-    if record.compensation_status == CompensationStatus.FAILED:
-        more = step.compensation.policy.attempts if step and step.compensation else 1
-        limit = max(record.compensation_limit, record.compensation_attempt + more)
-        return record.but(compensation_status=CompensationStatus.NONE, compensation_limit=limit, reconciled=False)
-    if record.compensation_status == CompensationStatus.RUNNING:  # its worker died; it may try once more
-        return record.but(compensation_limit=max(record.compensation_limit, record.compensation_attempt + 1))
-    if record.path != x.failing_path and record.status != StepStatus.RUNNING:
-        return record
-    limit = max(record.attempt_limit, record.attempt + (step.policy.attempts if step else 1))
-    if x.unwinding:
-        return record.but(reconciled=False)
-    if record.status == StepStatus.FAILED:
-        return record.but(status=StepStatus.WAITING, due_at=now, attempt_limit=limit, finished_at=None)
-    if record.status == StepStatus.RUNNING:
-        return record.but(attempt_limit=limit, reconciled=False)
-    return record
-
-
 def _hurried(record: Record, now: datetime) -> Record:
     """The record, where it waits for its next attempt, due now."""
     if record.status == StepStatus.WAITING:
@@ -203,7 +192,7 @@ def _hurried(record: Record, now: datetime) -> Record:
 
 def abandon(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
     """The end by an operator's word: what is owed and has no outcome becomes `abandoned`. Final."""
-    cancelled = x.unwind_cause == UnwindCause.CANCEL or (not x.unwinding and x.cancel_requested_at is not None)
+    cancelled = x.unwind_cause in BY_REQUEST or (not x.unwinding and x.cancel_requested_at is not None)
     cause = UnwindCause.CANCEL if cancelled else UnwindCause.FAILURE
     status = Status.CANCELLED if cancelled else Status.FAILED
     past_pivot = x.pivoted_at is not None
@@ -219,14 +208,17 @@ def abandon(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
 def _given_up(record: Record) -> Record:
     if not owed(record) or record.compensation_status in OUTCOMES:
         return record
-    return record.but(compensation_status=CompensationStatus.ABANDONED, compensation_due_at=None, attempts=lost(record))
+    given_up = {"compensation_status": CompensationStatus.ABANDONED, "compensation_due_at": None}
+    return record.but(attempts=lost(record), **given_up, **out_of_queue(record))
 
 
-def skip(x: Snapshot, record: Record, now: datetime, *, happened: bool, output_text: str | None) -> Snapshot:
+def skip(
+    x: Snapshot, record: Record, now: datetime, *, happened: bool, output_text: str | None, choice: str = ""
+) -> Snapshot:
     """The operator says what happened: the step is completed with that output, and owed; or it did nothing."""
     known = {"outcome_known": True, "may_have_happened": happened, "due_at": None, "finished_at": now}
     status = StepStatus.COMPLETED if happened else StepStatus.SKIPPED
-    said = {"status": status, "output_text": output_text, "error_text": None}
+    said = {"status": status, "output_text": output_text, "error_text": None, "choice": choice}
     x = x.with_record(record.path, attempts=lost(record), **said, **known)
     return _onwards(x, now)
 
@@ -253,3 +245,8 @@ def cancel(x: Snapshot, now: datetime, reason: str) -> Snapshot:
 def suspend(x: Snapshot, now: datetime, reason: str) -> Snapshot:
     """Ask for a pause at the next boundary."""
     return x.but(suspend_requested_at=now, suspend_reason=reason)
+
+
+def move(x: Snapshot, saga: Saga[Any], now: datetime) -> Snapshot:
+    """Go on in another revision, in the direction it had."""
+    return _onwards(x.but(revision=saga.revision, fingerprint=saga.fingerprint), now)

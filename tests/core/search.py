@@ -13,7 +13,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from saga_app.core import verbs
-from saga_app.core.changes import Call, advance, bound, intend, intend_compensation, release
+from saga_app.core.arranging import Call, bound, intend, intend_compensation
+from saga_app.core.changes import advance, release
 from saga_app.core.decisions import CallAtomic, Compensate, Decision, Intend, Reconcile, Release
 from saga_app.core.failures import describe
 from saga_app.core.outcomes import Direction, How, Outcome, settle
@@ -106,11 +107,11 @@ def wrote(saga: Saga[Any], w: World, before: Snapshot, current: Snapshot) -> Wor
             raise Broken(f"P1: {step.name} is called again")
         if after.unwinding:
             raise Broken(f"{step.name} starts while unwinding")
-        after = intend(after, step, Call("{}", "key"), NOW)
+        after = intend(after, step, decision.path, Call("{}", "key"), NOW)
     elif isinstance(decision, Compensate):
         if after.pivoted_at:
             raise Broken(f"{step.name} is compensated past the pivot")
-        after = intend_compensation(after, step, NOW)
+        after = intend_compensation(after, step, decision.path, NOW)
     return replace(w, facts=after.but(due_at=NOW), doing=decision)
 
 
@@ -144,7 +145,7 @@ def told(
     assert step is not None
     x = w.facts
     if isinstance(w.doing, CallAtomic):
-        x = bound(x, step, Call("{}", "key"), NOW)
+        x = bound(x, step, path, Call("{}", "key"), NOW)
         x = x.but(status=Status.RUNNING).with_record(path, status=StepStatus.RUNNING, attempt=x.known(path).attempt + 1)
     good = how in (How.RETURNED, How.HAPPENED)
     outcome = Outcome(

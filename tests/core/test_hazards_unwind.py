@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from saga_app import Saga, step
 from saga_app.core import registry
-from saga_app.core.changes import advance, begin_unwind, release
+from saga_app.core.changes import advance, release
 from saga_app.core.decide import decide
 from saga_app.core.decisions import Compensate, Finish, Release, Stick
+from saga_app.core.ending import begin_unwind
 from saga_app.core.failures import ErrorInfo
 from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.status import (

@@ -7,8 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_app.core.changes import advance, begin_unwind, intend_compensation, release
+from saga_app.core.arranging import intend_compensation
+from saga_app.core.changes import advance, release
 from saga_app.core.decisions import Compensate, Finish, Reconcile, Release, Stick
+from saga_app.core.ending import begin_unwind
 from saga_app.core.outcomes import Direction, How, Outcome, settle
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Record, Snapshot
@@ -165,7 +167,7 @@ def acted(saga: Saga[Any], x: Snapshot, decision: Any, calls: list[str], data: s
     assert isinstance(decision, Compensate | Reconcile) and not isinstance(decision, Release)
     if isinstance(decision, Compensate):
         calls.append(decision.path)
-        x = intend_compensation(x, saga.step(decision.path), NOW)
+        x = intend_compensation(x, saga.step(decision.path), decision.path, NOW)
         how = data.draw(st.sampled_from([How.RETURNED, How.RAISED, How.TIMED_OUT]))
         direction = Direction.COMPENSATE
     else:

@@ -159,7 +159,7 @@ def test_abandon_decides_everything(case: tuple[Saga[Any], Snapshot]) -> None:
         if old.compensation_status in OUTCOMES:
             assert new.compensation_status == old.compensation_status
         assert new.status in (StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED)
-    cancelled = x.cancel_requested_at is not None if not x.unwinding else x.unwind_cause == "cancel"
+    cancelled = x.cancel_requested_at is not None if not x.unwinding else x.unwind_cause in ("cancel", "parent")
     assert after.status == (Status.CANCELLED if cancelled else Status.FAILED)
 
 
@@ -172,7 +172,7 @@ def test_resume_tries_again_what_stopped(case: tuple[Saga[Any], Snapshot]) -> No
     after, decision = advance(saga, x, NOW)
     if not isinstance(decision, Stick) or decision.reason in WITHOUT_CURE:
         return
-    if after.unwinding and unanswerable(saga, after.known(decision.path)):
+    if after.unwinding and decision.path and unanswerable(saga, after.known(decision.path)):
         return  # it is resolved by hand, or a reconcile is deployed
     stuck = release(after, decision, NOW)
     again = verbs.resume(stuck, saga, NOW)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from saga_app import driving
-from saga_app.core import changes
+from saga_app.core import arranging
 from saga_app.core.snapshot import Snapshot
 from tests.engine.telling import broken, calls, stage, told
 from tests.mortal import Life
@@ -92,10 +92,10 @@ def test_two_workers_die_one_after_the_other(name: str) -> None:
 def test_an_engine_that_forgets_orphans_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """These tests can fail: where an attempt whose worker died counts as one that did nothing, its effect is left."""
 
-    def forgetful(x: Snapshot, step: Any, call: Any, now: datetime) -> Snapshot:
-        record = x.record(step.name)
+    def forgetful(x: Snapshot, step: Any, path: str, call: Any, now: datetime) -> Snapshot:
+        record = x.record(path)
         known = record.may_have_happened if record else False
-        return changes.intend(x, step, call, now).with_record(step.name, may_have_happened=known)
+        return arranging.intend(x, step, path, call, now).with_record(path, may_have_happened=known)
 
     monkeypatch.setattr(driving, "intend", forgetful)
     wrong = deaths(STORIES["rejected_after_a_timeout"])

@@ -9,7 +9,7 @@ from django.db import IntegrityError
 
 from saga_app import clock
 from saga_app.conf import settings
-from saga_app.core.changes import Call, intend
+from saga_app.core.arranging import Call, intend
 from saga_app.core.status import Status
 from saga_app.models import Execution
 from saga_app.store import checkpoint, claims
@@ -62,7 +62,7 @@ def test_who_lost_a_lease_inside_a_body_is_waited_for() -> None:
     """Design §8.8. Where a step is running, whoever held it may be inside until the hard stop."""
     x = plain("a").start()
     claim, facts = claimed(x)
-    after = intend(facts, plain("a", name="other").steps[0], Call("{}", "key"), claim.moment())
+    after = intend(facts, plain("a", name="other").steps[0], "a", Call("{}", "key"), claim.moment())
     checkpoint.checkpoint(claim, Write(facts, facts, after))
     lapsed = clock.now() - timedelta(seconds=1)
     Execution.objects.filter(pk=x.pk).update(due_at=lapsed)

@@ -8,7 +8,8 @@ import pytest
 from django.db.models import F
 
 from saga_app import clock, engine
-from saga_app.core.changes import Call, intend, release
+from saga_app.core.arranging import Call, intend
+from saga_app.core.changes import release
 from saga_app.core.decisions import Finish, Park
 from saga_app.core.errors import LeaseLost
 from saga_app.core.snapshot import Snapshot
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def intent(claim: Claim, facts: Snapshot) -> Write:
     """The write that begins the first step."""
-    after = intend(facts, plain("a", name="other").steps[0], Call("{}", "key"), claim.moment())
+    after = intend(facts, plain("a", name="other").steps[0], "a", Call("{}", "key"), claim.moment())
     return Write(facts, facts, after)
 
 

@@ -1,0 +1,105 @@
+"""What the unwind does next: the first line of its plan that can be done now (design §9.3)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from saga_app.core.decisions import (
+    ChildStuck,
+    ChildUndone,
+    Compensate,
+    Decision,
+    EnqueueCompensation,
+    FailCompensation,
+    Finish,
+    Park,
+    Reconcile,
+    Stick,
+    Suspend,
+    UndoChild,
+)
+from saga_app.core.status import (
+    TERMINAL,
+    CompensationStatus,
+    RollbackStatus,
+    Status,
+    StuckReason,
+    UnwindCause,
+)
+from saga_app.core.tree import independent
+from saga_app.core.unwind import QUIET, Action, Planned, lines
+
+if TYPE_CHECKING:
+    from saga_app.core.saga import Saga
+    from saga_app.core.snapshot import Record, Snapshot
+
+UNDONE = (RollbackStatus.COMPLETED, RollbackStatus.NOT_APPLICABLE, RollbackStatus.RESTED)
+
+
+def backwards(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
+    """What the unwind does next.
+
+    A record that is not through yet holds back what started before it, but what stands in another branch of one
+    group. It is stuck only when nothing can be done and nothing is under way.
+    """
+    if snapshot.suspend_requested_at:
+        return Suspend()
+    first: Planned | None = None
+    waits: list[datetime | None] = []
+    ahead: list[Record] = []
+    for line in lines(saga, snapshot):
+        if line.action in QUIET or line.action is Action.BLOCKED:
+            continue
+        if any(not independent(saga, one.path, line.path) for one in ahead):
+            continue
+        if line.action is Action.HALT:
+            first = first or line
+        else:
+            decision = _now(saga, snapshot, line, now)
+            if not isinstance(decision, Park):
+                return decision
+            waits.append(decision.until)
+        ahead.append(line.record)
+    if waits:
+        return Park(min((one for one in waits if one is not None), default=None))
+    if first is not None:
+        return Stick(StuckReason(first.reason), first.path)
+    return Finish(Status.FAILED if snapshot.unwind_cause == UnwindCause.FAILURE else Status.CANCELLED)
+
+
+def _now(saga: Saga[Any], x: Snapshot, line: Planned, now: datetime) -> Decision:
+    """What can be done about that line at this moment; Park: nothing, it waits or is under way."""
+    if line.action is Action.RECONCILE:
+        return Reconcile(line.path)
+    if line.action is Action.UNDO_CHILD:
+        return _undo_child(x, line.record)
+    if line.record.in_queue:
+        return Park(None)
+    decision = compensate(line.record, now)
+    step = saga.step(line.path)
+    if isinstance(decision, Compensate) and step is not None and step.queue is not None:
+        return EnqueueCompensation(line.path, step.queue)
+    return decision
+
+
+def compensate(record: Record, now: datetime) -> Decision:
+    """A compensation that is due, waits for its next attempt, or has none left."""
+    due = record.compensation_due_at
+    if record.compensation_status == CompensationStatus.WAITING and due is not None and due > now:
+        return Park(due)
+    if record.compensation_attempt and record.compensation_attempt >= record.compensation_limit:
+        return FailCompensation(record.path)
+    return Compensate(record.path)
+
+
+def _undo_child(x: Snapshot, record: Record) -> Decision:
+    """A child is undone by its own unwind; one that cannot be, halts until an operator has acted on it."""
+    kid = x.kids[record.child_id]  # type: ignore[index]  # a child that is owed was born
+    if kid.status == Status.COMPLETED:
+        return ChildStuck(record.path) if kid.pivoted else UndoChild(record.path)
+    if kid.status in TERMINAL and kid.rollback_status in UNDONE:
+        return ChildUndone(record.path)
+    if kid.status in TERMINAL or kid.status == Status.STUCK:
+        return ChildStuck(record.path)
+    return Park(None)

@@ -1,0 +1,126 @@
+"""How an execution turns back, stops, and ends; and the one cause that is kept of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from saga_app.core.errors import DeadlineExceeded, GroupFailed
+from saga_app.core.failures import ErrorInfo, describe, fingerprint
+from saga_app.core.outcomes import Direction, settle_open
+from saga_app.core.status import RollbackStatus, Status, StepStatus, StuckReason, UnwindCause
+from saga_app.core.unwind import owed, rests_at
+
+if TYPE_CHECKING:
+    from saga_app.core.saga import Saga
+    from saga_app.core.snapshot import Snapshot
+
+
+def expire(x: Snapshot) -> Snapshot:
+    """The picture after its deadline has passed: that is why it fails, whatever it was doing."""
+    late = DeadlineExceeded(f"not over by {x.deadline_at:%Y-%m-%d %H:%M:%S} UTC, the deadline that timeout= sets")
+    info = describe(late)
+    cause = fingerprint(x.saga, "", Direction.FORWARD, info)
+    return x.but(error_text=info.to_json(), cause=cause, failing_path="")
+
+
+def begin_unwind(
+    saga: Saga[Any] | None, x: Snapshot, cause: UnwindCause, now: datetime, paths: Sequence[str] = ()
+) -> Snapshot:
+    """The picture after the write that begins an unwind. `unwinding_at` is set here, once.
+
+    Args:
+        saga: its definition, where it is known.
+        x: the picture before.
+        cause: why.
+        now: the database's moment.
+        paths: the records that failed; where none are given, the latest that did.
+    """
+    x = settle_open(saga, x, now)
+    expired = x.error_text is not None and not paths
+    return because(x, paths if paths or expired else culprit(saga, x)).but(
+        status=Status.COMPENSATING,
+        stuck_reason=StuckReason.NONE,
+        rollback_status=RollbackStatus.NONE,
+        unwinding_at=now,
+        unwind_cause=cause,
+        due_at=now,
+    )
+
+
+def culprit(saga: Saga[Any] | None, x: Snapshot) -> tuple[str, ...]:
+    """The path of the required step that failed last, or nothing."""
+    for record in reversed(x.records):
+        step = saga.step(record.path) if saga else None
+        if record.status == StepStatus.FAILED and (step is None or step.required):
+            return (record.path,)
+    return ()
+
+
+def because(x: Snapshot, paths: Sequence[str]) -> Snapshot:
+    """Keep why it failed; an error that is there already stays (what became of the rollback is another fact)."""
+    path = paths[0] if paths else ""
+    texts = [text for one in paths if (record := x.record(one)) and (text := record.error_text) is not None]
+    if not texts:
+        return x.but(failing_path=path or x.failing_path)
+    info = ErrorInfo.from_json(texts[0])
+    cause = fingerprint(x.saga, path, Direction.FORWARD, info)
+    kept = texts[0] if len(texts) == 1 else _together(x, paths)
+    return x.but(error_text=x.error_text or kept, cause=x.cause or cause, failing_path=path)
+
+
+def _together(x: Snapshot, paths: Sequence[str]) -> str:
+    """All causes of a group's failure, counted and joined."""
+    said = "; ".join(f"{one}: {ErrorInfo.from_json(x.known(one).error_text or '').text}" for one in paths)
+    return describe(GroupFailed(f"{len(paths)} failed: {said}")).to_json()
+
+
+def stick(x: Snapshot, reason: StuckReason, path: str) -> Snapshot:
+    """Parked until an operator acts. The cause that groups it is that of what stopped it."""
+    x = _halted_because(x, path) if x.unwinding else because(x, [path] if path else [])
+    return x.but(
+        status=Status.STUCK,
+        stuck_reason=reason,
+        rollback_status=RollbackStatus.STUCK if x.unwinding else RollbackStatus.NONE,
+        due_at=None,
+        presuming=True,
+    )
+
+
+def _halted_because(x: Snapshot, path: str) -> Snapshot:
+    record = x.record(path)
+    if record is None or record.compensation_error_text is None:
+        return x.but(failing_path=path)
+    info = ErrorInfo.from_json(record.compensation_error_text)
+    return x.but(failing_path=path, cause=fingerprint(x.saga, path, Direction.COMPENSATE, info))
+
+
+def _failed_there(x: Snapshot) -> Snapshot:
+    """Name again the step whose failure began the unwind, where a compensation has stopped it meanwhile."""
+    failed = (r for r in reversed(x.records) if r.status == StepStatus.FAILED and r.error_text == x.error_text)
+    record = next(failed, None) if x.unwinding and x.error_text is not None else None
+    if record is None:
+        return x.but(failing_path="", cause="") if x.unwinding and x.error_text is None else x
+    info = ErrorInfo.from_json(x.error_text or "")
+    return x.but(failing_path=record.path, cause=fingerprint(x.saga, record.path, Direction.FORWARD, info))
+
+
+def finish(x: Snapshot, status: Status, now: datetime) -> Snapshot:
+    """The end. Terminal means that the rollback is decided too."""
+    x = _failed_there(x)
+    rollback, rested_at = RollbackStatus.NONE, ""
+    if x.unwinding:
+        undone = any(owed(record) for record in x.records)
+        rollback = RollbackStatus.COMPLETED if undone else RollbackStatus.NOT_APPLICABLE
+        rested_at = rests_at(x)
+        rollback = RollbackStatus.RESTED if rested_at else rollback
+    return x.but(
+        status=status,
+        rollback_status=rollback,
+        rested_at=rested_at,
+        owes=status == Status.COMPLETED and any(owed(record) for record in x.records),
+        suspend_requested_at=None,
+        due_at=None,
+        finished_at=now,
+    )
