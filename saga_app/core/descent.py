@@ -20,7 +20,10 @@ def check_descent(saga: Saga[Any]) -> None:
         for child in walk((way[-1] if way else saga).nodes):
             if not isinstance(child, Child):
                 continue
-            target = child.target
+            try:
+                target = child.target
+            except DefinitionError as unknown:
+                raise DefinitionError(f"saga {(way[-1] if way else saga).name!r} has {unknown}") from None
             if (target.name, target.revision) == (saga.name, saga.revision):
                 raise DefinitionError(_told(saga.name, [one.name for one in way]))
             if (target.name, target.revision) not in seen:

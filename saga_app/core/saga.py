@@ -224,7 +224,7 @@ class Saga(Starting[I]):
 
     def convert(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         """What a door was given as text or JSON, converted and checked. Hand the answer on as the input, whole."""
-        return self._plans().input.convert(raw)
+        return self._countable(self._plans().input.convert(raw))
 
     def make_input(self, values: Mapping[str, Any]) -> Any:
         """What ctx.input is: an instance of the input's dataclass, else a mapping."""

@@ -21,7 +21,6 @@ from saga_app.core.nodes import (
     Wait,
     While,
     blocks,
-    called,
     walk,
 )
 from saga_app.core.providers import check_providers
@@ -115,14 +114,20 @@ def _refuse_unnamed(where: str, node: Node) -> None:
 def _twice(one: Node, other: Node) -> str:
     again = f'.named("{_word(one.name)}_again")'
     written = _word(other.name) if isinstance(other, Step) and not other.pure else f"{_kind(other)}(…)"
-    first, second = called(one), called(other)
-    if type(one) is type(other) and (one is other or (first and second and first.bodies is second.bodies)):
+    if type(one) is type(other) and _same(one, other):
         return f"uses {one.shown} twice, and each use needs a name of its own: write {written}{again}"
     if isinstance(one, Step) and isinstance(other, Step) and one.kind == other.kind:
         both, homes = "two Computes" if one.pure else "two steps", f" ({_home(one)} and {_home(other)})"
     else:
         both, homes = "two nodes", f" ({one.shown} and {other.shown})"
     return f"has {both} called `{one.name}`{homes}: name one of them, as in {written}{again}"
+
+
+def _same(one: Node, other: Node) -> bool:
+    """It is one thing written twice, and not two that happen to be called alike."""
+    if not isinstance(one, Step) or not isinstance(other, Step):
+        return True
+    return one.function is other.function if one.pure and other.pure else one.bodies is other.bodies
 
 
 def _kind(node: Node) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import subprocess
 import sys
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,9 @@ def test_a_saga_keeps_what_was_written() -> None:
     assert (saga.nodes, saga.steps) == ((a, PIVOT, b), (a, b))
     assert (saga.name, saga.revision, saga.on_failure, saga.title) == ("place-order", 3, "hold", "Place order")
     assert (saga.output, saga.module, saga.input_type) == (ref("a"), __name__, None)
+    assert (saga.timeout, saga.queue) == (None, None)
+    slow = Saga("slow", a, timeout=timedelta(hours=1), queue="slow")
+    assert (slow.timeout, slow.queue) == (3600.0, "slow")
     assert Saga[Any]("generic", a).module == __name__
     assert (saga.step("b"), saga.step("c")) == (b, None)
     assert repr(saga) == "<saga place-order revision 3>"
@@ -106,6 +110,10 @@ def hiding(function: Any) -> Any:
         ("s", [made("a")], {"on_failure": "stop"}, "There is `hold`, `unwind`."),
         ("s", [made("a")], {"on_failure": "unwnd"}, "Did you mean `unwind`?"),
         ("s", [made("a")], {"output": "a"}, 'output=ref("name")'),
+        ("s", [made("a")], {"timeout": 0}, "timeout is 0: write a number of seconds that is more than 0"),
+        ("s", [made("a")], {"timeout": math.inf}, "ten years"),
+        ("s", [made("a")], {"timeout": "1h"}, "write seconds"),
+        ("s", [made("a")], {"queue": ""}, 'queue="slow"'),
     ],
 )
 def test_refusals(name: Any, nodes: list[Any], options: dict[str, Any], cure: str) -> None:
@@ -254,7 +262,7 @@ def test_what_goes_through_the_doors(opened: list[Any]) -> None:
     due = datetime(2024, 5, 1, tzinfo=UTC)
     saga.start(whole, key="k", actor="me")
     saga.start(order_id=1, priority=5)  # type: ignore[call-overload]
-    saga.using(priority=2, due=due).start({"order_id": 1})  # type: ignore[call-overload]
+    saga.using(queue="slow", priority=2, due=due).start({"order_id": 1})  # type: ignore[call-overload]
     saga.run(whole)
     asyncio.run(saga.astart(whole))
     asyncio.run(saga.using().arun(whole, key="k"))
@@ -264,7 +272,7 @@ def test_what_goes_through_the_doors(opened: list[Any]) -> None:
     assert opened == [
         ("start", saga, whole, {"key": "k", "actor": "me"}),
         ("start", saga, {"order_id": 1, "priority": 5}, nothing),
-        ("start", saga, {"order_id": 1}, {**nothing, "priority": 2, "due": due}),
+        ("start", saga, {"order_id": 1}, {**nothing, "queue": "slow", "priority": 2, "due": due}),
         ("run", saga, whole, nothing),
         ("start", saga, whole, nothing),
         ("run", saga, whole, {"key": "k", "actor": None, **options}),
