@@ -36,7 +36,8 @@ class Element:
     @property
     def shown(self) -> str:
         """As error messages call it."""
-        return f"{type(self).__name__} `{self.name}`" if self.name else f"{type(self).__name__}(…)"
+        kind = type(self).__name__
+        return f"{kind} `{self.name}`" if self.name not in {"", kind.lower()} else f"{kind}(…)"
 
     def blocks(self) -> list[tuple[str, Block]]:
         """The rows of nodes inside, each with its label. An empty row is a way on which nothing is done."""

@@ -201,9 +201,9 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: Approval("ok", allow=check, input=Answer("x")), "write a dataclass, a form, a serializer class"),
     (lambda: Approval("ok", allow=check, input=A), "write a dataclass"),
     (
-        lambda: Approval("ok", allow=check, on_reject="stop"),
+        lambda: Approval("ok", allow=check, on_reject="stop"),  # type: ignore[arg-type]
         'write on_reject="fail", on_reject="continue" or a list of nodes',
-    ),  # type: ignore[arg-type]
+    ),
     (lambda: Approval("ok", allow=check, four_eyes=1), "four_eyes is 1: write True or False"),  # type: ignore[arg-type]
     (lambda: Try(A, catch=("OSError",), recover=B), "write classes of exceptions, as in catch=(TimeoutError,)"),  # type: ignore[arg-type]
     (lambda: Try(A, catch=OSError("x"), recover=B), "catch=(OSError,)"),  # type: ignore[arg-type]

@@ -78,9 +78,9 @@ BLOCKS = [
     (lambda *inner: Branch(check, way=A, default=list(inner)), "Branch `check`"),
     (lambda *inner: If(check, *inner), "If `check`"),
     (lambda *inner: If(check, A, otherwise=list(inner)), "If `check`"),
-    (lambda *inner: Try(*inner, recover=A), "Try `try`"),
-    (lambda *inner: Try(A, recover=list(inner)), "Try `try`"),
-    (lambda *inner: Parallel(way=list(inner)), "Parallel `parallel`"),
+    (lambda *inner: Try(*inner, recover=A), "Try(…)"),
+    (lambda *inner: Try(A, recover=list(inner)), "Try(…)"),
+    (lambda *inner: Parallel(way=list(inner)), "Parallel(…)"),
     (lambda *inner: ForEach("line", LINES, *inner, concurrency=2), "ForEach `line`"),
     (lambda *inner: Wait("paid", timeout=1, on_timeout=list(inner)), "Wait `paid`"),
     (lambda *inner: Approval("ok", permission="a.b", on_reject=list(inner)), "Approval `ok`"),
@@ -105,7 +105,7 @@ def test_a_pivot_stands_between_the_nodes_of_the_saga(around: Any, shown: str) -
 
 def test_a_pivot_alone_in_parallel() -> None:
     """It has no name to call a branch by, and no place there anyway."""
-    assert "has Pivot() inside Parallel `parallel`" in refused(Parallel(A, Pivot()), B)
+    assert "has Pivot() inside Parallel(…)" in refused(Parallel(A, Pivot()), B)
 
 
 def test_one_pivot() -> None:
@@ -144,7 +144,7 @@ def test_every_node_with_a_record_has_a_name_of_its_own() -> None:
     assert "two nodes called `check` (If `check` and While `check`)" in text
     assert 'as in While(…).named("check_again")' in text
     assert "uses If `check` twice" in refused(If(check, A), If(check, B))
-    assert "uses Sleep `sleep` twice" in refused(Sleep(1), Sleep(2))
+    assert "uses Sleep(…) twice" in refused(Sleep(1), Sleep(2))
     assert "two nodes called `a` (step `a` and Wait `a`)" in refused(A, Wait("a"))
     assert "two Computes called `x`" in refused(Compute("x", check), Compute("x", other))
     assert "uses Compute `x` twice" in refused(Compute("x", check), Compute("x", check))

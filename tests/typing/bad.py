@@ -4,7 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from saga_app import Backoff, Context, Pivot, Saga, ref, step
+from saga_app import (
+    Approval,
+    Backoff,
+    Branch,
+    Child,
+    Compute,
+    Context,
+    ForEach,
+    If,
+    Parallel,
+    Pivot,
+    Repeat,
+    Saga,
+    Sleep,
+    Try,
+    Wait,
+    While,
+    ref,
+    step,
+)
 
 
 @dataclass
@@ -71,3 +90,43 @@ Saga("s", charge, revision="2")  # refused
 Saga("s", Pivot)  # refused
 Saga("s", [charge])  # refused
 Saga("s", start_all)  # refused
+
+total = Compute("total", start_all)
+total(1)  # refused
+Compute(start_all)  # refused
+Compute("total", start_all, compensate=start_all)  # refused
+If("a", charge)  # refused
+If(start_all, start_all)  # refused
+If(start_all, [charge])  # refused
+If(start_all, charge, default=[charge])  # refused
+If(start_all, charge, otherwise=start_all)  # refused
+Branch("card", card=charge)  # refused
+Branch(start_all, card=start_all)  # refused
+Branch(start_all, card=["charge"])  # refused
+While(charge, charge, until=start_all)  # refused
+Repeat(charge)  # refused
+Repeat(charge, until=True)  # refused
+ForEach("line", [1, 2], charge)  # refused
+ForEach("line", "input.lines", charge)  # refused
+ForEach("line", ref("input.lines"), charge, concurrency="2")  # refused
+Parallel([charge, fetch])  # refused
+Parallel(charge, hotel=start_all)  # refused
+Try(charge, catch=("OSError",), recover=fetch)  # refused
+Try(charge, catch=OSError, recover=Pivot)  # refused
+Child(charge)  # refused
+Child("kid").bind("x")  # refused
+Wait(charge)  # refused
+Wait("paid", timeout="1h")  # refused
+Wait("paid", timeout=1, on_timeout="continue")  # refused
+Approval("ok", permission=3)  # refused
+Approval("ok", allow="staff")  # refused
+Approval("ok", permission="a.b", on_reject="stop")  # refused
+Approval("ok", permission="a.b", four_eyes="yes")  # refused
+Sleep("60")  # refused
+Sleep(until=60)  # refused
+Wait("paid").name = "other"  # refused
+Saga("s", typed)  # refused
+Saga("s", charge, timeout="1h")  # refused
+Saga("s", charge, queue=3)  # refused
+typed.using(queue=3)  # refused
+step(queue=3)(lambda: 1)  # refused

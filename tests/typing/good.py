@@ -9,7 +9,31 @@ from decimal import Decimal
 from typing import Any, assert_type
 from uuid import UUID
 
-from saga_app import Backoff, Context, Happened, NotHappened, Pivot, Saga, Unknown, ref, step
+from saga_app import (
+    Approval,
+    Backoff,
+    Branch,
+    Child,
+    Compute,
+    Context,
+    Decision,
+    ForEach,
+    Happened,
+    If,
+    Milestone,
+    NotHappened,
+    Parallel,
+    Pivot,
+    Repeat,
+    Saga,
+    Sleep,
+    Try,
+    Unknown,
+    Wait,
+    While,
+    ref,
+    step,
+)
 from saga_app.core.steps import Step
 
 
@@ -89,10 +113,68 @@ assert_type(loose, Saga[Mapping[str, Any]])
 assert_type(by_callable, Saga[Mapping[str, Any]])
 
 
+# Control flow: nodes of any kind, in each other, a lone node or a list where a block is wanted.
+
+
+def is_big(total: Decimal) -> bool:
+    return total > 100
+
+
+def method(card: str) -> str:
+    return card
+
+
+def may(actor: Any) -> bool:
+    return actor is not None
+
+
+async def find_lines(order_id: int) -> list[str]:
+    return [str(order_id)]
+
+
+def decided(approve: Decision) -> datetime:
+    assert_type(approve.approved, bool)
+    return approve.at or datetime.now(UTC)
+
+
+sum_of = Compute("sum_of", is_big, attempts=5, timeout=timedelta(seconds=1))
+assert_type(sum_of(Decimal(1)), bool)
+assert_type(sum_of.named("other").bind(total=ref("input.total"))(Decimal(2)), bool)
+
+nodes = Saga(
+    "nodes",
+    Branch(method, visa=charge, invoice=[create_invoice, fetch.bind(url="x")], default=[]).named("pay_by"),
+    If(is_big, charge.named("a"), Wait("paid"), otherwise=fetch.named("b")).bind(total=1),
+    If(sum_of, charge.named("c")),
+    Parallel(charge.named("d"), If(is_big, Milestone("m")), hotel=[charge.named("e"), Sleep(60)], x=fetch),
+    While(is_big, charge.named("f"), max_iterations=3),
+    Repeat(charge.named("g"), Milestone("half"), until=is_big),
+    ForEach("line", ref("input.lines"), charge.named("h"), concurrency=4).named("lines", provides="packed"),
+    ForEach("row", find_lines, Try(charge.named("i"), catch=(CardDeclined, OSError), recover=fetch.named("j"))),
+    Child(typed).bind(order_id=1, card=ref("input.card"), total=priced).named("kid", compensate=False),
+    Child("loose"),
+    Wait("go", timeout=timedelta(days=1), on_timeout=[fetch.named("k")]).named("go_again", provides="payload"),
+    Approval("approve", permission="shop.approve", input=PlaceOrder, timeout=60, on_timeout="fail", four_eyes=True),
+    Approval("again", allow=may, on_reject=[Sleep(timedelta(hours=1)).named("rest")]),
+    Sleep(until=decided).named("until"),
+    Sleep(until=datetime.now(UTC)).named("now"),
+    Sleep(ref("input.delay")).named("later"),
+    Pivot(),
+    Milestone("done"),
+    timeout=timedelta(days=30),
+    queue="slow",
+)
+assert_type(nodes, Saga[Mapping[str, Any]])
+row: list[Step[..., Any]] = [charge, create_invoice]
+listed = Saga("listed", *row, Parallel(*row, first=row), Try(*row, recover=row))
+heavy = step(queue="slow")(is_big)
+assert_type(heavy(Decimal(1)), bool)
+
+
 async def start_all() -> None:
     order = PlaceOrder(1, Decimal(1), "visa")
     typed.start(order, key="order-1", actor=None)
-    typed.using(priority=-1, due=datetime.now(UTC)).start(order)
+    typed.using(queue="slow", priority=-1, due=datetime.now(UTC)).start(order)
     typed.run(order)
     await typed.astart(order)
     await typed.using().arun(order)
