@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from saga_app.store.changes import Locked
 from saga_app.store.transactions import DatabaseFault, alias, drop_broken_connection
 
 Target = Execution | UUID | str
+Work = Callable[[UUID, str, Callable[[], None]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Request:
 
 
 def act(execution: Target, request: Request, change: Callable[[Locked], Snapshot]) -> Execution:
-    """Carry a verb out. A commit whose answer was lost is looked up by the request's own id.
+    """Carry a verb out that changes the execution.
 
     Args:
         execution: the execution, or its id.
@@ -57,15 +59,33 @@ def act(execution: Target, request: Request, change: Callable[[Locked], Snapshot
         UnknownExecution: there is none of that id.
         VerbRefused: the verb may not be used now.
     """
+
+    def work(execution_id: UUID, using: str, note: Callable[[], None]) -> None:
+        locked = changes.lock(execution_id, using)
+        check(locked, request)
+        after = changes.change(locked, change(locked), using)
+        note()
+        events.append_history(execution_id, locked.facts, after, using, locked.now)
+
+    return carried_out(execution, request, work)
+
+
+def carried_out(execution: Target, request: Request, work: Work) -> Execution:
+    """Do the work of a verb in one transaction. A commit whose answer was lost is looked up by the request's own id.
+
+    Args:
+        execution: the execution, or its id.
+        request: what is asked.
+        work: called with the id, the database alias, and what leaves word of the verb in the history.
+
+    Returns:
+        The execution as it is now.
+    """
     using, execution_id = alias(), id_of(execution)
     token = clock.token()
     try:
         with transaction.atomic(using=using):
-            locked = changes.lock(execution_id, using)
-            check(locked, request)
-            after = changes.change(locked, change(locked), using)
-            _note(execution_id, request, token)
-            events.append_history(execution_id, locked.facts, after, using, locked.now)
+            work(execution_id, using, partial(_note, execution_id, request, token))
     except DatabaseFault:
         if connections[using].in_atomic_block or not _landed(execution_id, token, using):
             raise
@@ -89,7 +109,7 @@ def _landed(execution_id: UUID, token: str, using: str) -> bool:
     drop_broken_connection(using)
     try:
         with transaction.atomic(using=using):
-            changes.lock(execution_id, using)
+            changes.lock_row(execution_id, using)
             return Event.objects.using(using).filter(request_id=token).exists()
     except DatabaseFault:
         return False
@@ -99,11 +119,16 @@ def check(locked: Locked, request: Request) -> None:
     """Raise VerbRefused unless the verb may be used now."""
     if request.verb in verbs.REASON_REQUIRED and not request.reason.strip():
         raise refused(Refused("reason_required", {"verb": request.verb}))
-    if request.version is not None and request.version != locked.row.version:
-        raise refused(Refused("version_changed", _who_was_first(locked, request.version)))
+    check_version(locked, request)
     answer = verbs.eligibility(request.verb, locked.facts, held=locked.held)
     if isinstance(answer, Refused):
         raise refused(answer)
+
+
+def check_version(locked: Locked, request: Request) -> None:
+    """Raise VerbRefused where the execution is not the one the caller saw."""
+    if request.version is not None and request.version != locked.row.version:
+        raise refused(Refused("version_changed", _who_was_first(locked, request.version)))
 
 
 def refused(refusal: Refused) -> VerbRefused:
@@ -160,4 +185,4 @@ def found(execution: Target) -> Execution:
 
 def facts_of(row: Execution) -> Snapshot:
     """The picture of an execution, as of the row that was read."""
-    return rows.snapshot(rows.columns_of(row), rows.load_records(row.pk, alias()))
+    return rows.load_facts(rows.columns_of(row), alias(), whole=True)

@@ -10,7 +10,22 @@ from django.apps import AppConfig
 from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
 
-VERBS = ("resume", "abandon", "cancel", "suspend", "unwind", "skip", "resolve", "rerun", "wait")
+VERBS = (
+    "resume",
+    "abandon",
+    "cancel",
+    "suspend",
+    "unwind",
+    "skip",
+    "resolve",
+    "rerun",
+    "fork",
+    "move",
+    "signal",
+    "approve",
+    "reject",
+    "wait",
+)
 TWINS = {"wait": "await_end"}  # `await` is Python's own word
 
 

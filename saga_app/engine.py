@@ -15,6 +15,7 @@ from django.db import transaction
 
 from saga_app import acting, clock, codec
 from saga_app.acting import Request, Target
+from saga_app.answering import approve, reject, signal
 from saga_app.core import registry, verbs
 from saga_app.core.errors import KeyConflict
 from saga_app.core.saga import Saga
@@ -23,6 +24,7 @@ from saga_app.core.start_options import check_start
 from saga_app.core.status import TERMINAL, Status
 from saga_app.core.unwind import Planned, plan_unwind
 from saga_app.core.verbs import Allowed, Eligibility, Refused
+from saga_app.forking import fork, move
 from saga_app.models import Execution
 from saga_app.store import births, changes, events
 from saga_app.store.changes import Locked
@@ -33,11 +35,17 @@ __all__ = [
     "Planned",
     "Refused",
     "aabandon",
+    "aapprove",
     "abandon",
     "acancel",
+    "afork",
+    "amove",
+    "approve",
+    "areject",
     "arerun",
     "aresolve",
     "aresume",
+    "asignal",
     "askip",
     "astart",
     "asuspend",
@@ -45,10 +53,14 @@ __all__ = [
     "await_end",
     "cancel",
     "eligibility",
+    "fork",
+    "move",
     "plan",
+    "reject",
     "rerun",
     "resolve",
     "resume",
+    "signal",
     "skip",
     "start",
     "suspend",
@@ -64,6 +76,7 @@ def start(
     *,
     key: str | None = None,
     actor: Any = None,
+    queue: str | None = None,
     priority: int = 0,
     due: datetime | None = None,
     **values: Any,
@@ -75,6 +88,7 @@ def start(
         input: its input as a whole; `values` give it name by name.
         key: names this execution among all of that saga, over all revisions, as long as its row exists.
         actor: who starts it.
+        queue: which workers drive it; None: those of the saga's own queue.
         priority: smaller is more urgent.
         due: not before that moment.
         values: the input, name by name, where `input` is not given.
@@ -93,7 +107,7 @@ def start(
     saga.seal()
     check_start(saga.name, key=key, priority=priority, due=due)
     text = codec.encode(saga.accept(input, values))
-    found, is_new = births.insert(saga, text, key=key, priority=priority, due=due, actor=actor)
+    found, is_new = births.insert(saga, text, key=key, queue=queue, priority=priority, due=due, actor=actor)
     if not is_new and not codec.same(found.input_text, text):
         raise KeyConflict(saga.name, key or "", codec.differing_paths(found.input_text, text))
     found.is_new = is_new
@@ -220,7 +234,7 @@ def rerun(execution: Target, *, actor: Any = None, reason: str = "", key: str | 
     with transaction.atomic(using=alias()):
         acting.check(changes.lock(row.pk, alias()), Request("rerun", actor, reason))
         made, is_new = births.insert(
-            saga, row.input_text, key=key, priority=row.priority, due=None, actor=actor, data=data
+            saga, row.input_text, key=key, queue=row.queue, priority=row.priority, due=None, actor=actor, data=data
         )
         if not is_new:
             raise KeyConflict(saga.name, key or "", ["key"])
@@ -262,5 +276,10 @@ acancel = sync_to_async(cancel)
 asuspend = sync_to_async(suspend)
 askip = sync_to_async(skip)
 aresolve = sync_to_async(resolve)
+asignal = sync_to_async(signal)
+aapprove = sync_to_async(approve)
+areject = sync_to_async(reject)
 arerun = sync_to_async(rerun)
+afork = sync_to_async(fork)
+amove = sync_to_async(move)
 await_end = sync_to_async(wait)

@@ -108,6 +108,9 @@ VERB: Words = {
     "rerun": _("rerun"),
     "fork": _("fork"),
     "move": _("move"),
+    "signal": _("signal"),
+    "approve": _("approve"),
+    "reject": _("reject"),
 }
 
 REFUSAL: Words = {
@@ -140,6 +143,17 @@ REFUSAL: Words = {
     "undone": _("“%(path)s” was undone, or given up: it cannot be taken over. Fork from it, or from an earlier step."),
     "child_undone": _("The child of “%(path)s” does not stand any more: fork from it, or from an earlier step."),
     "is_child": _("It is a child: its parent answers for undoing it. Fork the parent, or rerun this one."),
+    "no_such_gate": _("Its saga has no gate that “%(gate)s” could open."),
+    "ambiguous_gate": _("“%(gate)s” is waited for by each item of a loop. Say which one is meant: %(paths)s."),
+    "is_approval": _("“%(gate)s” is an approval: approve it or reject it."),
+    "not_an_approval": _("“%(gate)s” waits for a signal, not for a decision: send the signal."),
+    "not_open": _("“%(gate)s” is not open: it was not reached yet, or is over."),
+    "too_late": _("“%(gate)s” was open until %(until)s: it is too late to decide there."),
+    "decided": _("“%(gate)s” is decided already: %(verdict)s."),
+    "not_permitted": _("You may not decide at “%(gate)s”."),
+    "four_eyes": _("You started this, so somebody else has to decide at “%(gate)s”."),
+    "input_invalid": _("What was filled in does not fit. %(problems)s"),
+    "too_many_signals": _("%(count)s signals wait to be read, and more are not kept: send it again when some were."),
     "output_invalid": _("This output cannot be stored. %(path)s: %(reason)s"),
 }
 
@@ -159,6 +173,7 @@ EVENT: Words = {
     "unwinding": _("going back"),
     "pivoted": _("passed the pivot"),
     "late_result": _("late result"),
+    "lifted": _("goes on, since its child does"),
 }
 
 ACTION: Words = {

@@ -54,7 +54,7 @@ def tells(before: Snapshot, after: Snapshot) -> bool:
 
 
 def undo_child(x: Snapshot, now: datetime) -> Snapshot:
-    """A child that had ended well, beginning its own unwind because its parent's has come to it. What it returned stays.
+    """A child that had ended well, beginning its own unwind since its parent's has come to it. What it returned stays.
 
     One that has not, or cannot be undone any more, stays as it is.
     """
@@ -71,7 +71,7 @@ def undo_child(x: Snapshot, now: datetime) -> Snapshot:
 
 
 def lift(x: Snapshot, now: datetime) -> Snapshot:
-    """A parent that was stuck at a child which is stuck no more: it goes on in the direction it had, and looks again."""
+    """A parent that was stuck at a child which is stuck no more: it goes on as it was going, and looks again."""
     record = x.record(x.failing_path)
     if record is not None and record.compensation_status == CompensationStatus.FAILED:
         x = x.with_record(record.path, compensation_status=CompensationStatus.RUNNING)

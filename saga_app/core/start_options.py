@@ -1,4 +1,4 @@
-"""What an execution may be started with besides its input, checked before a database sees it."""
+"""What an execution may be started with besides its input, and sent, checked before a database sees it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ _FARTHEST_PRIORITY = 32767  # what the column holds
 def check_start(saga: str, *, key: object, priority: object = 0, due: object = None) -> None:
     """Refuse what the table would: an error of the database would break the caller's transaction."""
     told = {"key": _problem_of_key(key), "priority": _problem_of_priority(priority), "due": _problem_of_due(due)}
+    if problems := {name: problem for name, problem in told.items() if problem}:
+        raise InputError(saga, problems)
+
+
+def check_signal(saga: str, *, name: object, key: object) -> None:
+    """Refuse what the table of signals would."""
+    told = {"name": "is missing" if name is None else _problem_of_key(name), "key": _problem_of_key(key)}
     if problems := {name: problem for name, problem in told.items() if problem}:
         raise InputError(saga, problems)
 

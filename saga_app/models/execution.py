@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
@@ -171,6 +172,33 @@ class Execution(models.Model):
             self, path: str, *, actor: Any = None, reason: str = "", version: int | None = None
         ) -> Execution: ...
         def rerun(self, *, actor: Any = None, reason: str = "", key: str | None = None) -> Execution: ...
+        def fork(self, path: str, *, actor: Any = None, reason: str = "", key: str | None = None) -> Execution: ...
+        def move(
+            self, revision: int, *, actor: Any = None, reason: str = "", version: int | None = None
+        ) -> Execution: ...
+        def signal(
+            self, name: str, payload: Any = None, *, key: str | None = None, actor: Any = None, reason: str = ""
+        ) -> Execution: ...
+        def approve(
+            self,
+            gate: str,
+            *,
+            actor: Any,
+            reason: str = "",
+            values: Mapping[str, Any] | None = None,
+            key: str | None = None,
+            version: int | None = None,
+        ) -> Execution: ...
+        def reject(
+            self,
+            gate: str,
+            *,
+            actor: Any,
+            reason: str = "",
+            values: Mapping[str, Any] | None = None,
+            key: str | None = None,
+            version: int | None = None,
+        ) -> Execution: ...
         def wait(self, *, timeout: float = 30.0) -> Execution: ...
 
     def save(self, *args: Any, **kwargs: Any) -> None:

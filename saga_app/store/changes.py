@@ -111,7 +111,7 @@ def write(locked: Locked, after: Snapshot, using: str) -> Snapshot:
 
 
 def _tell_parent(child: Locked, using: str) -> None:
-    """Wake it; where it was stuck at this child, which is stuck no more, it goes on: and so up, where that is a child."""
+    """Wake it; where it was stuck at this child, which is stuck no more, it goes on, and its own parent is told."""
     row, path = child.above[0], child.row.parent_path
     stopped = (row.status, row.stuck_reason, row.failing_path) == (Status.STUCK, StuckReason.CHILD_STUCK, path)
     if child.facts.status != Status.STUCK or not stopped:

@@ -32,8 +32,7 @@ def append(
     request_id: str | None = None,
 ) -> None:
     """Append one line. The actor's name is copied, since it must outlive the actor."""
-    if actor is not None and not hasattr(actor, "get_username"):
-        raise TypeError(f"actor is a user, or None, and not {type(actor).__name__}")
+    check_actor(actor)
     known = actor is not None and actor.pk is not None
     values = {
         "execution": execution_id,
@@ -46,6 +45,12 @@ def append(
         "request_id": request_id,
     }
     sql.insert(Event, using, values)
+
+
+def check_actor(actor: Any) -> None:
+    """Raise TypeError for what can be no actor."""
+    if actor is not None and not hasattr(actor, "get_username"):
+        raise TypeError(f"actor is a user, or None, and not {type(actor).__name__}")
 
 
 def readable(text: str) -> str:
