@@ -6,69 +6,54 @@ transaction as what is decided next.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from saga_app import arrangements, atomics, clock, late, timeouts, watchdog
-from saga_app.bodies import Caller
+from saga_app import arrangements, clock
 from saga_app.conf import settings
-from saga_app.core import registry
 from saga_app.core.arranging import Call, bound, intend, intend_compensation
 from saga_app.core.changes import advance, release
 from saga_app.core.decide import decide_unknown
 from saga_app.core.decisions import (
     Arrange,
-    CallAtomic,
     Compensate,
     Decision,
     Finish,
     Intend,
     Park,
-    Reconcile,
     Release,
     Stick,
     Tell,
 )
-from saga_app.core.errors import LeaseLost
+from saga_app.core.decisions import Call as Calls
 from saga_app.core.failures import describe
 from saga_app.core.outcomes import Outcome, settle
-from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Snapshot
 from saga_app.core.status import Status, StuckReason
-from saga_app.core.steps import Step
+from saga_app.driver import Driver
 from saga_app.store import checkpoint, claims
 from saga_app.store.checkpoint import Write, Written
 from saga_app.store.children import Message
 from saga_app.store.claims import Claim
-from saga_app.store.transactions import DatabaseFault, drop_broken_connection, is_inside
+from saga_app.store.transactions import DatabaseFault
 from saga_app.values import Values
-
-logger = logging.getLogger("saga_app")
 
 SLEPT_IN_PLACE = 1.0  # seconds; a longer delay gives the claim back
 NAP = 0.25  # seconds between two looks whether something has arrived meanwhile
 
 
-class Drive:
-    """One claim being driven.
-
-    Two pictures: `written` is what the table holds, `current` the same with the outcome of the last call.
-    """
+class Drive(Driver[Claim, Written]):
+    """The claim of an execution being driven."""
 
     def __init__(self, claim: Claim, facts: Snapshot) -> None:
-        self.claim = claim
-        self.written = self.current = facts
-        self.saga: Saga[Any] | None = registry.get(facts.saga, facts.revision)
-        self.values = Values(claim, facts)
+        super().__init__(claim, facts, Values(claim, facts))
         self.go_on: Callable[[], bool] = lambda: True
         self.ends = 0.0
         self.over = False  # the claim is given back
-        self.pending: Outcome | None = None  # told by a body, not yet written
         self._first: Written | None = None  # written in the claim's own transaction
-        self._next: Decision | None = None  # a call whose intent is in it
+        self._next: Intend | Compensate | None = None  # a call whose intent is in it
 
     # the claim's own transaction
 
@@ -82,8 +67,18 @@ class Drive:
             intended = release(after, decision, self.claim.moment())
         else:
             return
-        if intended is not None:
-            self._first = checkpoint.write(self.claim, self._what(intended, decision))
+        if intended is None:
+            return
+        what = self._what(intended, decision)
+        if not checkpoint.tells_parent(self.claim, what):  # its parent is locked before it, and it is locked already
+            self._first = checkpoint.write(self.claim, what)
+
+    def is_there(self) -> bool:
+        """Whether the claim, whose commit is in doubt, has landed."""
+        return claims.is_there(self.claim)
+
+    def alone(self, error: Exception) -> None:
+        """It is written already; what could not be begun under its lock is begun after it."""
 
     def begun(self) -> None:
         """The claim's own transaction has committed."""
@@ -97,29 +92,12 @@ class Drive:
 
     def drive(self) -> None:
         """Go on until the claim is given back or lost."""
-        if self.over:
-            return
-        try:
-            if is_inside():
-                self._loop()
-            else:
-                with watchdog.watching(self._beat, settings.LEASE / 4):
-                    self._loop()
-        except LeaseLost as lost:
-            logger.warning("Execution %s: %s", self.claim.execution_id, lost)
-            if self.pending is not None:
-                late.leave_word(self.claim, self.pending, self.current.known(self.pending.path))
-        except DatabaseFault:
-            logger.exception("Execution %s is left to the next claim.", self.claim.execution_id)
-            drop_broken_connection(self.claim.using)
-        except Exception:
-            logger.exception("Execution %s could not be driven; its lease runs out.", self.claim.execution_id)
+        if not self.over:
+            self.watched(self._loop)
 
-    def _beat(self) -> bool:
-        held = claims.beat(self.claim)
-        if held:
-            timeouts.prolong(self.claim.lease_ends - clock.monotonic())
-        return held
+    def beat(self) -> bool:
+        """Renew the lease, where it is time to; False: it is somebody else's."""
+        return claims.beat(self.claim)
 
     def _loop(self) -> None:
         if self._next is not None:
@@ -139,7 +117,7 @@ class Drive:
             elif after != self.written:
                 self.write(after)  # flushed before any other user code
             else:
-                self._call(decision)
+                self._call(decision)  # type: ignore[arg-type]  # changes are applied already
 
     def decide(self) -> tuple[Snapshot, Decision]:
         now = self.claim.moment()
@@ -201,28 +179,33 @@ class Drive:
             x = x.with_record(made.path, attempt=x.known(made.path).attempt + 1)
         self.pending, self.current = made, settle(x, made)
 
-    def _call(self, decision: Decision) -> None:
-        """Run user code; what it told is in `current` afterwards, and not written yet."""
+    def _call(self, decision: Calls) -> None:
         self._next = None
-        self.values.facts = self.current
-        match decision:
-            case Intend(path) | Compensate(path) if not self._is_atomic(decision):
-                step = self.step(path)
-                forward = isinstance(decision, Intend)
-                outcome = self.caller.forward(step, path) if forward else self.caller.compensation(step, path)
-            case Reconcile(path):
-                outcome = self.caller.reconcile(self.step(path), path)
-            case CallAtomic(path) | Intend(path) | Compensate(path):
-                atomics.call(self, self.step(path), path, undoes=isinstance(decision, Compensate))
-                return
-        self.told(outcome)
+        self.call(decision)
 
     def told(self, outcome: Outcome) -> None:
         """A call has ended: its outcome is known here, and is written with what is decided next."""
         self.pending = outcome
-        step = self.saga.step(outcome.path) if self.saga else None
-        self.current = settle(self.current, outcome, asks=step is not None and step.reconciler is not None)
-        self.values.facts = self.current
+        self.current = self.values.facts = self.settled(self.current, outcome)
+
+    # atomic calls: see atomics.Drives
+
+    def enter(self, seconds: float) -> None:
+        """Begin the transaction of an atomic body."""
+        checkpoint.enter(self.claim, seconds)
+
+    def write_outcome(self, start: Snapshot, outcome: Outcome) -> Written:
+        """Write its outcome in that transaction. The end comes along, if this was the last step."""
+        assert self.saga is not None  # noqa: S101 - an atomic body is called of a saga that is known
+        settled, now = self.settled(start, outcome), self.claim.moment()
+        after, decision = advance(self.saga, settled, now)
+        ends = isinstance(decision, Finish) and not self.returns_something(decision)
+        after = release(after, decision, now) if ends else settled  # type: ignore[arg-type]
+        return checkpoint.write(self.claim, Write(self.written, settled, after, ends))
+
+    def has_landed(self, written: Written) -> bool:
+        """Whether that commit, whose answer was lost, is in the table."""
+        return checkpoint.has_landed(self.claim)
 
     # writes
 
@@ -292,29 +275,9 @@ class Drive:
         facts = checkpoint.persist(self.claim, partial(claims.look, self.claim), [])
         self.written = self.current = self.values.facts = facts
 
-    # what it drives
-
-    @property
-    def caller(self) -> Caller:
-        """What calls the saga's functions."""
-        assert self.saga is not None  # noqa: S101 - nothing is called of a saga that is not known
-        return Caller(self.saga, self.claim, self.values)
-
-    def step(self, path: str) -> Step[..., Any]:
-        step = self.saga.step(path) if self.saga else None
-        if step is None:
-            raise LookupError(path)
-        return step
-
     def node(self, path: str) -> Any:
         """The node of that path: a gate or a child."""
         node = self.saga.node(path) if self.saga else None
         if node is None:
             raise LookupError(path)
         return node
-
-    def _is_atomic(self, decision: Intend | Compensate) -> bool:
-        step = self.step(decision.path)
-        if isinstance(decision, Intend):
-            return step.atomic
-        return step.compensation is not None and step.compensation.atomic
