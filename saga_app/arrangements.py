@@ -17,7 +17,7 @@ from saga_app.core.decisions import Arrange, Decision, Enqueue, Open, Release, S
 from saga_app.core.errors import DefinitionError
 from saga_app.core.policy import Policy
 from saga_app.core.status import CompensationStatus
-from saga_app.store.children import Birth
+from saga_app.store.children import Ask, Birth, Undo
 from saga_app.store.transactions import DatabaseFault
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _birth(drive: Drive, node: Child, path: str) -> Begun:
     saga = node.target
     saga.seal()
     text = codec.encode(saga.accept(drive.caller.arguments(node, path)))
-    return Begun(Call(text, ""), birth=Birth(path, saga, text))
+    return Begun(Call(text, ""), birth=Birth(clock.uuid7(), saga, text, path))
 
 
 def _with(drive: Drive, x: Snapshot, decision: Arrange, begun: Begun) -> Snapshot:
@@ -149,12 +149,16 @@ def _with(drive: Drive, x: Snapshot, decision: Arrange, begun: Begun) -> Snapsho
     if isinstance(decision, Enqueue):
         return queue_up(x, drive.step(path), path, begun.call, now)
     if begun.birth is not None:
-        return spawn(x, path, begun.call, clock.uuid7(), now)
+        return spawn(x, path, begun.call, begun.birth.child_id, now)
     return open_gate(x, path, drive.node(path).kind, begun.call, begun.due, now)
 
 
 def tell(drive: Drive, after: Snapshot, decision: Tell) -> None:
     """Tell a child something, in the transaction that says that it was told."""
+    child_id = after.known(decision.path).child_id
+    assert child_id is not None  # noqa: S101 - only a child that was born is told something
     if isinstance(decision, UndoChild):
         after = after.with_record(decision.path, compensation_status=CompensationStatus.RUNNING)
-    drive.write(after, message=decision)
+        drive.write(after, message=Undo(child_id))
+    else:
+        drive.write(after, message=Ask(child_id))

@@ -14,7 +14,7 @@ from tests import ledger
 from tests.shared_clock import clock
 
 LATE = 0.25  # seconds: how far two clocks of one machine may differ
-AFTER_THE_END = {"late_result", "rerun"}
+AFTER_THE_END = {"late_result", "rerun", "fork"}
 ENDS = {"completed", "failed", "cancelled"}
 
 
@@ -71,7 +71,11 @@ def _begun_again(record: StepRecord, notes: list[ledger.Note]) -> list[str]:
 
 def _outcome(x: Execution, record: StepRecord, notes: list[ledger.Note]) -> list[str]:
     """Terminal and unwound: exactly one outcome for each step that owed a compensation, and none for the others."""
-    owed = record.owes and (record.status == "completed" or (record.status == "failed" and record.may_have_happened))
+    owed = (
+        record.owes
+        and record.taken_by is None
+        and (record.status == "completed" or (record.status == "failed" and record.may_have_happened))
+    )
     found = []
     history = [one for one in record.attempts if one["direction"] == "compensate"]
     done = [one for one in history if one.get("outcome") == "returned"]
@@ -87,13 +91,21 @@ def _outcome(x: Execution, record: StepRecord, notes: list[ledger.Note]) -> list
         found.append("says compensated, and no compensation was called")
     if x.status not in TERMINAL or x.unwinding_at is None:
         return found
-    if owed and record.compensation_status not in OUTCOMES:
+    if owed and record.compensation_status not in OUTCOMES and not _kept(x, record):
         found.append(f"owed, and its outcome is {record.compensation_status!r}")
     if not owed and record.compensation_status:
         found.append(f"not owed, and its outcome is {record.compensation_status!r}")
     if record.compensation_status in ("failed", "abandoned") and x.rollback_status != "abandoned":
         found.append(f"{record.compensation_status}, and the rollback is {x.rollback_status!r}")
     return found
+
+
+def _kept(x: Execution, record: StepRecord) -> bool:
+    """It started before the point at which the unwind rested."""
+    later = x.steps.filter(seq__gt=record.seq)
+    return x.rollback_status == "rested" and any(
+        one.kind == "milestone" or (one.kind == "child" and one.choice) for one in later
+    )
 
 
 def _keys(record: StepRecord, notes: list[ledger.Note]) -> list[str]:
@@ -113,7 +125,7 @@ def _keys(record: StepRecord, notes: list[ledger.Note]) -> list[str]:
 def _reasons(x: Execution, records: list[StepRecord]) -> list[str]:
     """Nothing waits without a reason that can be seen, and what has ended has decided everything."""
     found = []
-    if (x.due_at is None) != (x.status in STOPPED):
+    if (x.due_at is None) != (x.status in STOPPED) and not _waits_for_something(x, records):
         found.append(f"{x.status}, due at {x.due_at}")
     if (x.status == "stuck") != bool(x.stuck_reason):
         found.append(f"{x.status}, reason {x.stuck_reason!r}")
@@ -124,7 +136,7 @@ def _reasons(x: Execution, records: list[StepRecord]) -> list[str]:
     if x.status in ("failed", "cancelled") and x.rollback_status in ("", "stuck"):
         found.append(f"{x.status}, and the rollback is {x.rollback_status!r}")
     if x.status in TERMINAL:
-        going_on = ("running", "waiting")
+        going_on = ("running", "waiting", "queued")
         found += [
             f"{x.status}, and {one.path} is {one.status}/{one.compensation_status}"
             for one in records
@@ -133,11 +145,22 @@ def _reasons(x: Execution, records: list[StepRecord]) -> list[str]:
     return found
 
 
+def _waits_for_something(x: Execution, records: list[StepRecord]) -> bool:
+    """Without a due time: a gate is open, a child is at work, or a step is in a queue."""
+    if x.status in STOPPED or x.due_at is not None:
+        return False
+    gates = any(one.status == "waiting" and one.kind in ("wait", "approval") for one in records)
+    children = x.children.exclude(status__in=TERMINAL).exists()
+    return gates or children or any(one.row_due_at for one in records)
+
+
 def _after_the_end(x: Execution) -> list[str]:
     """What has ended changes no more."""
     types: list[Any] = list(
         Event.objects.using(alias()).filter(execution_id=x.pk).order_by("id").values_list("type", flat=True)
     )
+    if x.unwind_cause == "parent":  # what had ended well was undone by its parent
+        types = types[types.index("completed") + 1 :]
     end = next((place for place, one in enumerate(types) if one in ENDS), None)
     if (end is None) != (x.status not in TERMINAL):
         return [f"{x.status}, and the history says {types}"]

@@ -153,6 +153,8 @@ class Snapshot:
     """Until then a worker that lost this execution may still be inside the body of a step."""
     started_at: datetime | None = None
     finished_at: datetime | None = None
+    queue: str = ""
+    """The queue of whatever names none of its own."""
     deadline_at: datetime | None = None
     """After that moment it fails, unless it is past its pivot."""
     rested_at: str = ""

@@ -140,7 +140,7 @@ def test_a_child_runs_and_is_undone() -> None:
     """Exactly one child; undone by its own unwind in its place."""
     kid = Saga("kid", do("k1", comp=OK), do("k2", comp=OK))
     x = run(Saga("p", do("a", comp=OK), Child(kid), do("b", comp=OK)))
-    assert end(x) == DONE
+    assert end(x) == DONE, x.error
     x = run(Saga("q", do("a", comp=OK), Child(kid), do("b", comp=OK), do("c", fail(ValueError))))
     assert end(x) == UNWOUND
     child = x.children.get()
