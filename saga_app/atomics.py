@@ -7,30 +7,30 @@ first, it would block heartbeats, signals and cancels for the whole body, and de
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from django.db import connections, transaction
 
 from saga_app import timeouts
 from saga_app.bodies import run
 from saga_app.core.arranging import bound
-from saga_app.core.changes import advance, release
-from saga_app.core.decisions import Finish
 from saga_app.core.errors import Interrupt, LeaseLost, SagaError, StepInterrupted
 from saga_app.core.failures import ErrorInfo, describe
-from saga_app.core.outcomes import Direction, How, Outcome, classify, settle
+from saga_app.core.outcomes import Direction, How, Outcome, classify
 from saga_app.core.snapshot import Snapshot
 from saga_app.core.status import Status, StepStatus
-from saga_app.store import checkpoint
-from saga_app.store.checkpoint import Write, Written
 from saga_app.store.transactions import DatabaseFault, Passing, drop_broken_connection, durable, is_inside
 
 if TYPE_CHECKING:
+    from saga_app.bodies import Caller
     from saga_app.core.policy import Policy
     from saga_app.core.steps import Step
-    from saga_app.driving import Drive
+    from saga_app.store.leases import Lease
+    from saga_app.values import Values
 
 logger = logging.getLogger("saga_app")
+
+T = TypeVar("T")
 
 TRIES = 3  # of the whole transaction, after errors of the database that pass
 QUERY_CANCELED = "57014"  # PostgreSQL's own word for a statement that ran into its timeout
@@ -51,7 +51,35 @@ class _Final(Exception):
         self.how, self.error = how, error
 
 
-def call(drive: Drive, step: Step[..., Any], path: str, *, undoes: bool) -> None:
+class Drives(Protocol[T]):
+    """Who drives the call, of an execution or of one queued step of it. T: what is written, and kept until it is in."""
+
+    current: Snapshot
+
+    @property
+    def claim(self) -> Lease: ...
+    @property
+    def values(self) -> Values: ...
+    @property
+    def caller(self) -> Caller: ...
+
+    def enter(self, seconds: float) -> None:
+        """Begin the transaction: an unlocked look that the claim is ours, and limits of so many seconds."""
+
+    def write_outcome(self, start: Snapshot, outcome: Outcome) -> T:
+        """Write the outcome in it, fenced: the last locks that are taken."""
+
+    def has_landed(self, written: T) -> bool:
+        """Whether a commit whose answer was lost is in the table after all (design §7.2)."""
+
+    def wrote(self, written: T) -> object:
+        """It has committed."""
+
+    def told(self, outcome: Outcome) -> None:
+        """It has not, and this is the outcome."""
+
+
+def call(drive: Drives[Any], step: Step[..., Any], path: str, *, undoes: bool) -> None:
     """Call an atomic body, or an atomic compensation, and commit its record with it; or record that it failed."""
     atomic = _AtomicCall(drive, step, path, undoes=undoes)
     for left in reversed(range(TRIES)):
@@ -73,7 +101,7 @@ def _broken_by(swallowed: BaseException | None) -> TransactionBroken:
 class _AtomicCall:
     """One atomic call: what to run, and what its commit has to say."""
 
-    def __init__(self, drive: Drive, step: Step[..., Any], path: str, *, undoes: bool) -> None:
+    def __init__(self, drive: Drives[Any], step: Step[..., Any], path: str, *, undoes: bool) -> None:
         self.drive, self.step, self.path = drive, step, path
         self.direction = Direction.COMPENSATE if undoes else Direction.FORWARD
         self.start = drive.current if undoes else self._counted(drive.current)
@@ -95,11 +123,11 @@ class _AtomicCall:
         """Run the whole transaction. None: it has committed. An error: it has rolled back, so nothing happened."""
         drive, claim = self.drive, self.drive.claim
         committed: list[bool] = []
-        pending: list[Written] = []
+        pending: list[Any] = []
         try:
             with timeouts.clean_connections(), durable(claim.using):
                 transaction.on_commit(lambda: committed.append(True), using=claim.using)  # the first hook: ours
-                checkpoint.enter(claim, self.policy.timeout or timeouts.LONGEST / 1000)
+                drive.enter(self.policy.timeout or timeouts.LONGEST / 1000)
                 pending.append(self._body_and_record())
                 doomed = connections[claim.using].needs_rollback
             committed += [True] * (is_inside() and not doomed)  # a TestCase commits nothing: leaving the block counts
@@ -118,14 +146,14 @@ class _AtomicCall:
         drive.wrote(pending[-1])
         return None
 
-    def _landed(self, error: BaseException, pending: list[Written]) -> bool:
+    def _landed(self, error: BaseException, pending: list[Any]) -> bool:
         """Whether a commit whose answer was lost is in the table after all (design §7.2)."""
         if not pending or not isinstance(error, DatabaseFault):
             return False
         drop_broken_connection(self.drive.claim.using)
-        return checkpoint.has_landed(self.drive.claim)
+        return self.drive.has_landed(pending[-1])
 
-    def _body_and_record(self) -> Written:
+    def _body_and_record(self) -> Any:
         drive = self.drive
         drive.values.facts = self.start
         try:
@@ -144,7 +172,7 @@ class _AtomicCall:
         outcome = drive.caller.returned(self.step, self.path, self.direction, value)
         if outcome.how is How.UNSTORABLE and outcome.error:
             raise _Final(How.ROLLED_BACK, outcome.error)
-        return self._record(outcome)
+        return drive.write_outcome(self.start, outcome)
 
     def _prepared(self) -> tuple[Any, dict[str, Any]]:
         """The function and its arguments; a first attempt without an intent binds them here."""
@@ -156,17 +184,6 @@ class _AtomicCall:
             stored = {"arguments_text": call.arguments_text, "idempotency_key": call.key}
             self.start = self.drive.values.facts = self.start.with_record(self.path, **stored)
         return caller.body(self.step, self.path)()
-
-    def _record(self, outcome: Outcome) -> Written:
-        """Encode and write: the fenced UPDATE is the last lock. The end comes along, if this was the last step."""
-        drive = self.drive
-        assert drive.saga is not None  # noqa: S101 - an atomic body is called of a saga that is known
-        settled = settle(self.start, outcome)
-        now = drive.claim.moment()
-        after, decision = advance(drive.saga, settled, now)
-        ends = isinstance(decision, Finish) and not drive.returns_something(decision)
-        after = release(after, decision, now) if ends else settled  # type: ignore[arg-type]
-        return checkpoint.write(drive.claim, Write(drive.written, settled, after, ends))
 
     def _refuse_broken(self) -> None:
         """A body that swallowed a database error has a transaction that cannot commit: name the error."""

@@ -28,7 +28,7 @@ from saga_app.core.saga import Saga
 from saga_app.core.snapshot import ELSEWHERE, Record
 from saga_app.core.status import StepStatus
 from saga_app.core.steps import Step
-from saga_app.store.claims import Claim
+from saga_app.store.leases import Lease
 from saga_app.store.texts import cancel_requested, report_progress
 from saga_app.store.transactions import DatabaseFault, contained
 from saga_app.timeouts import LONGEST, NEVER, Bound, bounded, clean_connections
@@ -51,7 +51,7 @@ class Caller:
     """
 
     saga: Saga[Any]
-    claim: Claim
+    claim: Lease
     values: Values
 
     def prepare(self, node: Called, path: str) -> Call:

@@ -44,3 +44,15 @@ def unknown_keys() -> list[str]:
 def q_cluster() -> dict[str, Any]:
     """django-q2's setting as it is written, read live: its own reader reads it once, when it is imported."""
     return dict(getattr(django_settings, "Q_CLUSTER", None) or {})
+
+
+def own_names() -> list[str]:
+    """How the default cluster may be called, the name it goes by first. Every other cluster is one of ALT_CLUSTERS."""
+    written = q_cluster()
+    name = str(written.get("name", "default"))
+    return [str(written.get("cluster_name", name)), name]
+
+
+def queue_of(cluster: str) -> str:
+    """The queue that a cluster serves: that of its name; the default cluster serves what names no queue."""
+    return "" if cluster in own_names() else cluster

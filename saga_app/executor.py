@@ -1,17 +1,22 @@
-"""Takes claims, one after another, and has each driven."""
+"""Takes claims, one after another, and has each driven: of executions, and of queued steps."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import connections
 
 from saga_app import clock
 from saga_app.conf import settings
+from saga_app.driver import Driver
 from saga_app.driving import Drive
-from saga_app.store import claims
+from saga_app.queued import QueuedStep
+from saga_app.store import claims, row_claims
+from saga_app.store.claims import Queues
 from saga_app.store.transactions import (
     DatabaseFault,
     alias,
@@ -22,72 +27,131 @@ from saga_app.store.transactions import (
 
 logger = logging.getLogger("saga_app")
 
+PAUSES = (0.005, 0.01, 0.02, 0.04)  # seconds after which a queued step is looked for again whose execution was locked
 
-def drive_next(*, holder: str, go_on: Callable[[], bool] = lambda: True, budget: float | None = None) -> int:
-    """Claim the most urgent due execution, drive it, and take the next, while there is time.
+
+D = TypeVar("D", bound=Driver[Any, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What to claim: of that execution, or of these queues."""
+
+    worker: str
+    using: str
+    execution_id: UUID | None = None
+    queues: Queues = None
+
+
+def drive_next(
+    *, holder: str, go_on: Callable[[], bool] = lambda: True, budget: float | None = None, queues: Queues = None
+) -> int:
+    """Claim the most urgent thing that is due, drive it, and take the next, while there is time.
+
+    Executions and queued steps take turns, so that neither waits for the other to be done.
 
     Args:
         holder: this process, as `host:pid`.
         go_on: asked at each boundary; False ends the drive there, and what it drove is due at once.
         budget: seconds; the setting BUDGET where it is None.
+        queues: the queues that are served; None: all.
 
     Returns:
-        How many executions were claimed.
+        How many claims were made.
     """
     refuse_inside_transaction("drive_next()")
+    search = _Search(holder, alias(), queues=queues)
     ends = clock.monotonic() + (settings.BUDGET if budget is None else budget)
-    claimed = 0
-    while go_on() and clock.monotonic() < ends and drive(None, holder=holder, go_on=go_on, ends=ends):
+    kinds, claimed = [_execution, _queued_step], 0
+    while go_on() and clock.monotonic() < ends:
+        if kinds[0](search, go_on, ends):
+            kinds.reverse()
+        elif not kinds[1](search, go_on, ends):
+            break
         claimed += 1
     return claimed
 
 
 def drive(
-    execution_id: UUID | None, *, holder: str, go_on: Callable[[], bool] = lambda: True, ends: float | None = None
+    execution_id: UUID | None,
+    *,
+    holder: str,
+    go_on: Callable[[], bool] = lambda: True,
+    ends: float | None = None,
 ) -> bool:
-    """Claim that execution, or the most urgent one, if it is due, and drive it until it parks or ends.
+    """Claim that execution, or the most urgent one, or a queued step of it, if one is due, and drive what was claimed.
 
     Returns:
         Whether there was one to claim. What went wrong while it was driven is in its records, or in the log.
     """
     refuse_inside_transaction("drive()")
-    using = alias()
-    if connections[using].vendor == "sqlite" and not claims.is_due(using, execution_id):
+    search = _Search(holder, alias(), execution_id)
+    ends = clock.monotonic() + settings.BUDGET if ends is None else ends
+    return _execution(search, go_on, ends) or _queued_step(search, go_on, ends)
+
+
+def _execution(search: _Search, go_on: Callable[[], bool], ends: float) -> bool:
+    using = search.using
+    if connections[using].vendor == "sqlite" and not claims.is_due(using, search.execution_id, queues=search.queues):
         return False  # where every transaction takes the write lock, look first
-    driver = _claimed(claims.holder_for(holder), using, execution_id)
+    driver = _claimed(search, _take_execution)
     if driver is None:
         return False
-    driver.go_on, driver.ends = go_on, clock.monotonic() + settings.BUDGET if ends is None else ends
+    driver.go_on, driver.ends = go_on, ends
     driver.drive()
     return True
 
 
-def _claimed(holder: str, using: str, execution_id: UUID | None) -> Drive | None:
+def _queued_step(search: _Search, _go_on: Callable[[], bool], _ends: float) -> bool:
+    """One call, and so one boundary. Who finds all due rows behind locks looks again: those of a claim are short."""
+    using = search.using
+    for pause in (0.0, *PAUSES):
+        if pause:
+            clock.sleep(pause)
+        if not row_claims.is_due(using, search.execution_id, queues=search.queues):
+            return False
+        driver = _claimed(search, _take_queued_step)
+        if driver is not None:
+            driver.drive()
+            return True
+    return False
+
+
+def _claimed(search: _Search, take: Callable[[_Search], D | None]) -> D | None:
     """A claim and its first write in one transaction; what cannot be decided under the lock waits until after it."""
-    driver: Drive | None = None
+    driver: D | None = None
     try:
-        with durable(using):
-            driver = _take(holder, using, execution_id)
+        with durable(search.using):
+            driver = take(search)
             if driver is not None:
                 driver.begin()
     except Exception as error:
-        drop_broken_connection(using)
+        drop_broken_connection(search.using)
         if driver is None:
             raise
-        if not isinstance(error, DatabaseFault) or not claims.is_there(driver.claim):
+        if not isinstance(error, DatabaseFault) or not driver.is_there():
             logger.exception("Execution %s could not be begun together with its claim.", driver.claim.execution_id)
-            driver = _alone(holder, using, driver.claim.execution_id)
+            driver = _alone(search, take, driver.claim.execution_id, error)
     if driver is not None:
         driver.begun()
     return driver
 
 
-def _alone(holder: str, using: str, execution_id: UUID) -> Drive | None:
+def _alone(search: _Search, take: Callable[[_Search], D | None], execution_id: UUID, error: Exception) -> D | None:
     """A claim and nothing else: it counts as a death, so that a row that no worker can begin does not come for ever."""
-    with durable(using):
-        return _take(holder, using, execution_id)
+    with durable(search.using):
+        driver = take(replace(search, execution_id=execution_id))
+        if driver is not None:
+            driver.alone(error)
+    return driver
 
 
-def _take(holder: str, using: str, execution_id: UUID | None) -> Drive | None:
-    taken = claims.take(holder, using, execution_id)
+def _take_execution(search: _Search) -> Drive | None:
+    taken = claims.take(claims.holder_for(search.worker), search.using, search.execution_id, queues=search.queues)
     return None if taken is None else Drive(*taken)
+
+
+def _take_queued_step(search: _Search) -> QueuedStep | None:
+    holder = claims.holder_for(search.worker)
+    taken = row_claims.take(holder, search.using, search.execution_id, queues=search.queues)
+    return None if taken is None else QueuedStep(*taken)

@@ -6,8 +6,9 @@ import logging
 
 from saga_app.core.outcomes import Outcome
 from saga_app.core.snapshot import Record
-from saga_app.store import claims, events
-from saga_app.store.claims import Claim
+from saga_app.store import events
+from saga_app.store.leases import Lease
+from saga_app.store.texts import stored_attempts
 from saga_app.store.transactions import DatabaseFault
 
 logger = logging.getLogger("saga_app")
@@ -15,7 +16,7 @@ logger = logging.getLogger("saga_app")
 LONGEST_WORD = 500  # characters of an error that the history keeps
 
 
-def leave_word(claim: Claim, told: Outcome, record: Record) -> None:
+def leave_word(claim: Lease, told: Outcome, record: Record) -> None:
     """Append a `late_result` to the history, unless the write whose answer was lost had landed after all.
 
     Args:
@@ -33,7 +34,7 @@ def leave_word(claim: Claim, told: Outcome, record: Record) -> None:
         logger.exception("Execution %s: a late result could not be noted: %s", claim.execution_id, data)
 
 
-def _is_recorded(claim: Claim, record: Record) -> bool:
+def _is_recorded(claim: Lease, record: Record) -> bool:
     """Whether the table's record has that very attempt with that very end."""
-    stored = claims.look(claim).record(record.path)
-    return stored is not None and bool(record.attempts) and record.attempts[-1] in stored.attempts
+    stored = stored_attempts(claim.execution_id, record.path, claim.using)
+    return bool(record.attempts) and record.attempts[-1] in stored

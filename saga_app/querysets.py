@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from django.db import models
 from django.db.models import Count, Q
 
 from saga_app import clock
-from saga_app.core.status import OPEN, TERMINAL, Status
+from saga_app.core.status import DRIVEN, OPEN, TERMINAL, Status
 
 if TYPE_CHECKING:
     from saga_app.models import Event, Execution, StepRecord, Worker  # noqa: F401 - named in annotations
@@ -34,6 +35,10 @@ class ExecutionQuerySet(models.QuerySet["Execution"]):
         """Those a worker should claim now, the lapsed ones included; the most urgent first."""
         return self.filter(due_at__lte=clock.database_now(self.db)).order_by("priority", "due_at")
 
+    def in_queues(self, queues: Sequence[str] | None) -> ExecutionQuerySet:
+        """Those that wait in one of these queues; None: in any."""
+        return self if queues is None else self.filter(queue__in=queues)
+
     def light(self) -> ExecutionQuerySet:
         """Without the columns that may be large."""
         return self.defer("input_text", "output_text")
@@ -46,6 +51,15 @@ class ExecutionQuerySet(models.QuerySet["Execution"]):
 
 class StepRecordQuerySet(models.QuerySet["StepRecord"]):
     """Step records, by what is true of them."""
+
+    def due(self) -> StepRecordQuerySet:
+        """Queued steps a worker should claim now, those of lapsed leases included."""
+        rows = self.filter(row_due_at__lte=clock.database_now(self.db), execution__status__in=DRIVEN)
+        return rows.filter(execution__suspend_requested_at__isnull=True)
+
+    def in_queues(self, queues: Sequence[str] | None) -> StepRecordQuerySet:
+        """Those of one of these queues; None: of any."""
+        return self if queues is None else self.filter(queue__in=queues)
 
     def light(self) -> StepRecordQuerySet:
         """Without the columns that may be large."""

@@ -15,7 +15,7 @@ from saga_app.core.providers import Readable
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import ELSEWHERE, Record, Snapshot
 from saga_app.core.tree import turns_of
-from saga_app.store.claims import Claim
+from saga_app.store.leases import Lease
 from saga_app.store.texts import stored_text, stored_texts
 
 KEPT = 8  # lists of items that are kept parsed; more would only be more memory
@@ -25,7 +25,7 @@ KEPT = 8  # lists of items that are kept parsed; more would only be more memory
 class Values:
     """What one execution has so far. What a call sees of it by name depends on its place: see `at`."""
 
-    claim: Claim
+    claim: Lease
     facts: Snapshot
     texts: dict[str, str] = field(default_factory=dict)
     _input: codec.Entries | None = None

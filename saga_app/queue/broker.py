@@ -15,8 +15,9 @@ from django_q.models import OrmQ
 
 from saga_app import clock, timeouts
 from saga_app.core.errors import NotReady
-from saga_app.models import Execution
+from saga_app.queue.desk import my_queues
 from saga_app.queue.tickets import Message, SagaTickets
+from saga_app.store import dues
 from saga_app.store.transactions import alias
 
 
@@ -55,8 +56,8 @@ class SagaBroker(SagaTickets, Broker):  # type: ignore[misc]
         return tickets
 
     def queue_size(self) -> int:
-        """How many executions are due."""
-        return Execution.objects.using(alias()).due().count()
+        """How many executions and queued steps are due."""
+        return dues.count(alias(), queues=my_queues())
 
     def lock_size(self) -> int:
         """No message waits for a receipt."""

@@ -10,15 +10,21 @@ from django_q.conf import Conf
 from django_q.signing import SignedPackage
 
 from saga_app import clock
-from saga_app.models import Execution
+from saga_app.conf import queue_of
 from saga_app.queue.board import Board
 from saga_app.queue.processes import Process
+from saga_app.store import dues
 from saga_app.store.transactions import alias
 
 logger = logging.getLogger("saga_app")
 
 LONGEST_PAUSE = 2.0  # seconds between two looks at a database that does not answer
 LOST_AFTER = 3  # reports of an empty queue after which a ticket that nobody has begun with is lost
+
+
+def my_queues() -> tuple[str]:
+    """The queues that this process's cluster serves: one, by its name."""
+    return (queue_of(Conf.CLUSTER_NAME),)
 
 
 class Desk:
@@ -64,15 +70,14 @@ class Desk:
         return board.free_places()
 
     def _due(self, limit: int) -> int:
-        """How many rows are due, as far as they matter: less those that a ticket is on its way for.
+        """How many claims could be made, as far as they matter: less those that a ticket is on its way for.
 
         A database that does not answer must not end this process: it is asked again, less and less often.
         """
         using = alias()
         waiting = len(self.board.waiting())
         try:
-            rows = Execution.objects.using(using).due().order_by().values_list("pk")[: limit + waiting]
-            due = len(rows)
+            due = dues.at_most(limit + waiting, using, queues=my_queues())
         except Exception:
             level = logging.ERROR if self._pause == Conf.POLL else logging.DEBUG
             logger.log(level, "Due executions could not be looked for; tried again until it works.", exc_info=True)

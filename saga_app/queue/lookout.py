@@ -12,10 +12,10 @@ from django_q.conf import Conf
 
 from saga_app import clock
 from saga_app.conf import settings
-from saga_app.models import Execution
 from saga_app.queue.board import Board
+from saga_app.queue.desk import my_queues
 from saga_app.queue.wedge import Wedge, end_processes
-from saga_app.store import workers
+from saga_app.store import dues, workers
 from saga_app.store.transactions import alias
 
 logger = logging.getLogger("saga_app")
@@ -71,7 +71,7 @@ class Lookout:
             end_processes([*self.board.family(), os.getpid()])
 
     def _is_anything_due(self) -> bool:
-        return Execution.objects.using(alias()).due().exists()
+        return dues.anything(alias(), queues=my_queues())
 
     def _say(self, *, wedged: bool) -> None:
         if wedged:

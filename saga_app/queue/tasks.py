@@ -9,6 +9,7 @@ from django.db import connections
 
 from saga_app import clock, executor, timeouts
 from saga_app.queue import board
+from saga_app.queue.desk import my_queues
 from saga_app.queue.processes import Process, me
 from saga_app.store import workers
 from saga_app.store.transactions import DatabaseFault, alias
@@ -61,11 +62,11 @@ def _drive(pusher: Process, here: board.Board) -> None:
 def _claim_and_drive(go_on: Callable[[], bool]) -> int:
     for pause in PAUSES:
         try:
-            return executor.drive_next(holder=me(), go_on=go_on)
+            return executor.drive_next(holder=me(), go_on=go_on, queues=my_queues())
         except DatabaseFault as error:  # a connection that was cut while this worker was idle, first of all
             logger.warning("Nothing could be claimed, tried again in %.1f s: %s", pause, error)
             connections[alias()].close()
             clock.sleep(pause)
             if not go_on():
                 return 0
-    return executor.drive_next(holder=me(), go_on=go_on)
+    return executor.drive_next(holder=me(), go_on=go_on, queues=my_queues())

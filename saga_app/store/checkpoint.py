@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from django.db import connections
@@ -24,6 +25,7 @@ from saga_app.models import Execution
 from saga_app.store import children, events, rows, sql
 from saga_app.store.children import Message
 from saga_app.store.claims import Claim
+from saga_app.store.leases import Lease
 from saga_app.store.sql import ONE_MORE, Sql
 from saga_app.store.transactions import DatabaseFault, Passing, drop_broken_connection, durable, is_inside
 from saga_app.store.wakes import wake
@@ -197,16 +199,17 @@ def checkpoint(claim: Claim, what: Write) -> Written:
         return pending[-1]
 
     pending: list[Written] = []
-    return persist(claim, attempt, pending)
+    return persist(claim, attempt, pending, partial(has_landed, claim))
 
 
-def persist(claim: Claim, attempt: Callable[[], T], pending: list[T]) -> T:
+def persist(claim: Lease, attempt: Callable[[], T], pending: list[T], landed: Callable[[], bool] = lambda: False) -> T:
     """Run a fenced transaction until it has landed, asking after each fault whether it has.
 
     Args:
         claim: whose fence it is.
         attempt: the whole transaction; appends to `pending` what it will have written, before it commits.
         pending: see `attempt`.
+        landed: whether it is in the table, though its commit was not answered; asked where something was written.
 
     Raises LeaseLost, or a database error that no later try would spare us: that is a defect, and says so at once.
     """
@@ -226,10 +229,10 @@ def persist(claim: Claim, attempt: Callable[[], T], pending: list[T]) -> T:
             clock.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
             try:
-                landed = bool(pending) and has_landed(claim)
+                is_there = bool(pending) and landed()
             except DatabaseFault:
                 continue
-            if landed:
+            if is_there:
                 return pending[-1]
             break
 
@@ -256,20 +259,25 @@ TIMEOUTS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_ti
 
 
 def enter(claim: Claim, seconds: float) -> None:
-    """Begin an atomic body's transaction: an unlocked look that the claim is ours, and limits, in one statement.
+    """Begin an atomic body's transaction. Raises LeaseLost where the claim has been taken over already."""
+    mine = {"id": claim.execution_id, "epoch": claim.epoch, "lease_holder": claim.holder}
+    if not enter_atomic(Execution, claim.using, mine, seconds):
+        raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
 
-    On PostgreSQL no statement, lock or pause of the transaction may outlast the body's timeout. Raises LeaseLost where
-    the claim has been taken over already.
+
+def enter_atomic(model: sql.Model, using: str, mine: dict[str, Any], seconds: float) -> bool:
+    """An unlocked look that a row is ours still, and limits for the transaction that begins with it, in one statement.
+
+    On PostgreSQL no statement, lock or pause of the transaction may outlast the body's timeout.
     """
-    connection = connections[claim.using]
+    connection = connections[using]
     limits: list[str] = []
     if connection.vendor == "postgresql" and not is_inside():  # a TestCase's transaction is not ours to limit
         milliseconds = str(min(max(1, int(seconds * 1000)), LONGEST_LIMIT))
         limits = [part for name in TIMEOUTS for part in (name, milliseconds)]
     configured = "set_config(%s, %s, true), " * (len(limits) // 2)
-    text = f"SELECT {configured}1 FROM {sql.table(Execution)} WHERE id = %s AND epoch = %s AND lease_holder = %s"
-    mine = [sql.prepared(Execution, claim.using, "id", claim.execution_id), claim.epoch, claim.holder]
+    fence = " AND ".join(f"{sql.columns(model, [name])} = %s" for name in mine)
+    values = [sql.prepared(model, using, name, value) for name, value in mine.items()]
     with connection.cursor() as cursor:
-        cursor.execute(text, [*limits, *mine])
-        if not cursor.fetchone():
-            raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
+        cursor.execute(f"SELECT {configured}1 FROM {sql.table(model)} WHERE {fence}", [*limits, *values])
+        return bool(cursor.fetchone())

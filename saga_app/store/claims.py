@@ -8,13 +8,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.models import QuerySet
+from django.db.models import Exists, QuerySet
 
 from saga_app import clock
 from saga_app.conf import settings
 from saga_app.core.snapshot import Snapshot
 from saga_app.core.status import StepStatus
-from saga_app.models import Execution
+from saga_app.models import Execution, StepRecord
 from saga_app.store import rows, sql
 from saga_app.store.leases import Lease, grace
 from saga_app.store.sql import ONE_MORE, Sql
@@ -33,14 +33,12 @@ class Claim(Lease):
     Attributes:
         writes: the rest of the fence.
         seen: `wakes` as of the facts that decisions are made from.
-        input_text: what the execution was started with, encoded.
         priority: how urgent it is, which its children are too.
         parent_id: the execution whose child it is: locked before it wherever both are.
     """
 
     writes: int
     seen: int
-    input_text: str
     priority: int = 0
     parent_id: UUID | None = None
 
@@ -48,6 +46,11 @@ class Claim(Lease):
         """The execution's row, if it is still ours to drive (with the same number of writes or not)."""
         mine = {"pk": self.execution_id, "epoch": self.epoch, "lease_holder": self.holder}
         return Execution.objects.using(self.using).filter(**mine)
+
+    def step(self, path: str) -> QuerySet[StepRecord]:
+        """The step record at that path, as long as the claim is ours."""
+        ours = Execution.objects.using(self.using).filter(pk=self.execution_id, lease_holder=self.holder)
+        return StepRecord.objects.using(self.using).filter(Exists(ours), execution_id=self.execution_id, path=path)
 
 
 def holder_for(worker: str) -> str:
@@ -84,7 +87,7 @@ def take(
         now=row["updated_at"],
         at=clock.monotonic(),
         lease_ends=asked_at + settings.LEASE,
-        input_text=row["input_text"],
+        stored_input=row["input_text"],
         priority=row["priority"],
         parent_id=row["parent_id"],
     )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from saga_app import clock
 from saga_app.conf import settings
+from saga_app.models import Execution, StepRecord
 
 
 @dataclass(slots=True, kw_only=True)
-class Lease:
+class Lease(ABC):
     """The right to drive one execution, or one queued step of it.
 
     Attributes:
@@ -21,6 +25,7 @@ class Lease:
         now: the database's moment at the last answer from it, `at` our monotonic seconds then.
         lease_ends: our monotonic seconds after which the right may be somebody else's.
         fresh: the claim's own transaction is still open.
+        stored_input: what the execution was started with, encoded, where it has been read.
     """
 
     execution_id: UUID
@@ -31,6 +36,19 @@ class Lease:
     at: float
     lease_ends: float
     fresh: bool = True
+    stored_input: str | None = None
+
+    @property
+    def input_text(self) -> str:
+        """What the execution was started with, encoded."""
+        if self.stored_input is None:
+            found = Execution.objects.using(self.using).filter(pk=self.execution_id)
+            self.stored_input = found.values_list("input_text", flat=True).get()
+        return self.stored_input
+
+    @abstractmethod
+    def step(self, path: str) -> QuerySet[StepRecord]:
+        """The step record at that path, as long as the claim is ours."""
 
     def moment(self) -> datetime:
         """The database's moment: its last answer plus what our own clock has counted since."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -90,6 +90,11 @@ def read(field: models.Field[Any, Any], value: Any, connection: BaseDatabaseWrap
     if isinstance(field, models.UUIDField):
         return value if isinstance(value, UUID) else UUID(value)
     return bool(value) if isinstance(field, models.BooleanField) else value
+
+
+def read_moment(using: str, value: Any) -> datetime:
+    """A moment that a statement returned for `moment()`."""
+    return MomentField().from_db_value(value, None, connections[using])  # type: ignore[return-value]
 
 
 def columns(model: Model, names: Iterable[str], table: str = "") -> str:

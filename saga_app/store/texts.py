@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.models import Exists
 
 from saga_app.models import Execution, StepRecord
-from saga_app.store.claims import Claim
 from saga_app.store.events import readable
+from saga_app.store.leases import Lease
 from saga_app.store.transactions import DatabaseFault
 
 logger = logging.getLogger("saga_app")
@@ -36,19 +37,23 @@ def stored_texts(execution_id: UUID, paths: Sequence[str], column: str, using: s
     return found
 
 
-def report_progress(claim: Claim, path: str, fraction: float | None, text: str) -> None:
+def stored_attempts(execution_id: UUID, path: str, using: str) -> list[dict[str, Any]]:
+    """The attempts of one step record; none where there is no record."""
+    rows = StepRecord.objects.using(using).filter(execution_id=execution_id, path=path)
+    return json.loads(rows.values_list("attempts_text", flat=True).first() or "[]")  # type: ignore[no-any-return]
+
+
+def report_progress(claim: Lease, path: str, fraction: float | None, text: str) -> None:
     """Show how far a body has come, as long as the claim is ours. A database that refuses is no reason to fail."""
-    ours = Exists(Execution.objects.using(claim.using).filter(pk=claim.execution_id, lease_holder=claim.holder))
-    rows = StepRecord.objects.using(claim.using).filter(ours, execution_id=claim.execution_id, path=path)
     try:
-        rows.update(progress=fraction, progress_text=readable(text[:LONGEST])[:LONGEST])
+        claim.step(path).update(progress=fraction, progress_text=readable(text[:LONGEST])[:LONGEST])
     except DatabaseFault:
         if connections[claim.using].in_atomic_block:
             raise  # the transaction is broken: what goes on in it would fail with a stranger's error
         logger.warning("The progress of %s in %s could not be shown.", path, claim.execution_id, exc_info=True)
 
 
-def cancel_requested(claim: Claim) -> bool:
+def cancel_requested(claim: Lease) -> bool:
     """Whether somebody has asked for the unwind of the execution, now."""
     rows = Execution.objects.using(claim.using).filter(pk=claim.execution_id)
     return rows.filter(cancel_requested_at__isnull=False).exists()

@@ -1,4 +1,4 @@
-"""The rows of worker processes: that they were seen, that they claimed, that their cluster is wedged."""
+"""The rows of worker processes: who was seen, who claimed, whose cluster is wedged, and which queues have nobody."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from saga_app import clock
-from saga_app.models import Worker
+from saga_app.conf import queue_of
+from saga_app.models import Execution, StepRecord, Worker
 from saga_app.store.transactions import alias, durable
 
+UNHEARD = 60.0  # seconds after which a worker that was not seen serves nobody
 KEPT = timedelta(hours=1)  # for how long the row of a worker that is gone can still be looked at
 
 
@@ -45,3 +47,16 @@ def wedged(host: str, cluster: str, *, is_so: bool) -> None:
     with durable(using):
         rows = Worker.objects.using(using).filter(host=host, cluster=cluster)
         rows.update(wedged_at=clock.now() if is_so else None)
+
+
+def served(using: str) -> set[str]:
+    """The queues that living workers serve; "" is that of the default cluster."""
+    clusters = Worker.objects.using(using).alive(within=UNHEARD).order_by().values_list("cluster", flat=True).distinct()
+    return {queue_of(cluster.rpartition("@")[0]) for cluster in clusters}
+
+
+def unserved(using: str) -> list[str]:
+    """The queues in which something is due, and which no living worker serves."""
+    executions = Execution.objects.using(using).due().order_by().values_list("queue", flat=True).distinct()
+    steps = StepRecord.objects.using(using).due().order_by().values_list("queue", flat=True).distinct()
+    return sorted({*executions, *steps} - served(using))

@@ -124,12 +124,12 @@ def test_an_output_that_is_used_twice_is_read_as_it_was_returned() -> None:
     assert end(x) == DONE and changed == [[1, 2, 3], [1, 2, 3]] and rec(x, "numbers").output == [1, 2]
 
 
-def test_an_idle_look_takes_one_statement_and_no_lock() -> None:
-    """Where nothing is due, a drive asks once; on SQLite that takes no write lock."""
+def test_an_idle_look_takes_two_statements_and_no_lock() -> None:
+    """Where nothing is due, a drive asks once for executions and once for steps; on SQLite that takes no write lock."""
     with CaptureQueriesContext(connection) as captured:
         assert not executor.drive(None, holder="host:1")
     statements = [query["sql"] for query in captured.captured_queries]
-    assert sum(not one.startswith(("BEGIN", "COMMIT")) for one in statements) == 1
+    assert sum(not one.startswith(("BEGIN", "COMMIT")) for one in statements) == 2
     assert ENGINE == "postgres" or not any(one.startswith("BEGIN") for one in statements)
 
 
