@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.db.models.expressions import Combinable
 
 from saga_app import clock
 from saga_app.core.saga import Saga
@@ -70,7 +71,7 @@ def bear(parent: Claim, x: Snapshot, birth: Birth) -> None:
 def _row(saga: Saga[Any], input_text: str, using: str, *, due: datetime | None = None, **columns: Any) -> Execution:
     """A row as it begins. Its deadline counts from when it may begin."""
     now = clock.database_now(using)
-    deadline: object = None
+    deadline: datetime | Combinable | None = None
     if saga.timeout is not None:
         late = timedelta(seconds=saga.timeout)
         deadline = max(due, clock.now()) + late if due else clock.database_now(using, plus=saga.timeout)

@@ -44,8 +44,8 @@ class Locked:
 def lock(execution_id: UUID, using: str) -> Locked:
     """Lock an execution inside a transaction of the caller's, and read it.
 
-    Its ancestors are locked first, from the root downward: a verb may lift what stopped them. Whose child an execution
-    is never changes, so that can be read before.
+    Its ancestors are locked first, from the root downward: a verb may lift what stopped them. Whose child an open
+    execution is never changes, so that can be read before.
     """
     ancestors: list[UUID] = []
     above = _parent_of(execution_id, using)

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from saga_app.core import family
+from saga_app.core.records import Records
 from saga_app.core.snapshot import ELSEWHERE, Kid, Record, Signal, Snapshot
 from saga_app.core.status import TERMINAL, check_move
 from saga_app.models import Execution, StepRecord
@@ -46,7 +47,7 @@ def load_facts(row: Mapping[str, Any], using: str, *, whole: bool = False) -> Sn
 def snapshot(values: Mapping[str, Any], records: Iterable[Record]) -> Snapshot:
     """The picture made of an execution's columns and its records."""
     known = {name: values[name] for name in EXECUTION_FIELDS if name in values}
-    return Snapshot(**known, records=tuple(records))
+    return Snapshot(**known, records=Records(records))
 
 
 def columns_of(execution: Execution) -> dict[str, Any]:
@@ -95,7 +96,7 @@ def load_kids(ids: Sequence[UUID], using: str) -> dict[UUID, Kid]:
     """What a parent looks at of its children. What they returned matters once they have ended."""
     ended = ", ".join(f"'{status}'" for status in sorted(TERMINAL))
     output = f'CASE WHEN "status" IN ({ended}) THEN {sql.columns(Execution, ["output_text"])} END'
-    found = {}
+    found: dict[UUID, Kid] = {}
     for first in range(0, len(ids), AT_ONCE):
         some = [sql.prepared(Execution, using, "id", each) for each in ids[first : first + AT_ONCE]]
         places = ", ".join(["%s"] * len(some))
