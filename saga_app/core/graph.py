@@ -46,7 +46,7 @@ class _Drawing:
 
     def put(self, known_by: str, kind: str, title: str, group: str | None = None, **facts: Any) -> str:
         """A node; its id."""
-        node = {"id": known_by, "kind": kind, "name": "", "title": title, "lines": [], "group": group}
+        node: dict[str, Any] = {"id": known_by, "kind": kind, "name": "", "title": title, "lines": [], "group": group}
         self.nodes.append(node | facts)
         return known_by
 

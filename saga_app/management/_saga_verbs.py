@@ -1,4 +1,4 @@
-"""The verbs of `manage.py saga`: start, resume, abandon, cancel."""
+"""The verbs of `manage.py saga`: start, resume, abandon, cancel, signal, approve, reject, move, fork."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from saga_app import engine, messages
 from saga_app.core import registry
 from saga_app.management._saga_read import as_id, printable, say, say_json, summary
+from saga_app.models import Execution
 
 
 def start(command: BaseCommand, options: dict[str, Any]) -> None:
@@ -32,7 +33,41 @@ def act(command: BaseCommand, options: dict[str, Any]) -> None:
     """Use a verb on one execution; say what is true now."""
     verb = getattr(engine, options["verb"])
     asked = {"actor": _actor(options["actor"]), "reason": options["reason"], "version": options["seen"]}
-    execution = verb(as_id(options["id"]), **asked)
+    _accepted(command, options, verb(as_id(options["id"]), **asked))
+
+
+def signal(command: BaseCommand, options: dict[str, Any]) -> None:
+    """Send a signal, with what it brings."""
+    payload = None if options["payload"] is None else _json("--payload", options["payload"])
+    asked = {"key": options["key"], "actor": _actor(options["actor"]), "reason": options["reason"]}
+    _accepted(command, options, engine.signal(as_id(options["id"]), options["name"], payload, **asked))
+
+
+def decide(command: BaseCommand, options: dict[str, Any]) -> None:
+    """Open or close a gate."""
+    values = None if options["values"] is None else _object("--values", options["values"])
+    verb = getattr(engine, options["verb"])
+    asked = {"actor": _actor(options["actor"]), "reason": options["reason"], "version": options["seen"]}
+    _accepted(command, options, verb(as_id(options["id"]), options["gate"], values=values, **asked))
+
+
+def move(command: BaseCommand, options: dict[str, Any]) -> None:
+    """Let an execution go on in another revision."""
+    asked = {"actor": _actor(options["actor"]), "reason": options["reason"], "version": options["seen"]}
+    _accepted(command, options, engine.move(as_id(options["id"]), options["revision"], **asked))
+
+
+def fork(command: BaseCommand, options: dict[str, Any]) -> None:
+    """Do an ended execution again from a step on."""
+    asked = {"actor": _actor(options["actor"]), "reason": options["reason"], "key": options["key"]}
+    execution = engine.fork(as_id(options["id"]), options["path"], **asked)
+    if options["json"]:
+        say_json(command, summary(execution) | {"is_new": execution.is_new})
+    else:
+        say(command, f"Forked as {execution.pk}.")
+
+
+def _accepted(command: BaseCommand, options: dict[str, Any], execution: Execution) -> None:
     if options["json"]:
         say_json(command, summary(execution))
     else:
@@ -46,14 +81,22 @@ def _input(options: dict[str, Any]) -> dict[str, Any]:
         return dict(_pair(text) for text in options["values"])
     if options["values"]:
         raise CommandError("Give the input as name=value, or as --input-json, not as both.")
-    text = sys.stdin.read() if options["input_json"] == "-" else options["input_json"]
-    try:
-        value = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise CommandError(f"--input-json is no JSON: {error}") from error
+    return _object("--input-json", options["input_json"])
+
+
+def _object(option: str, text: str) -> dict[str, Any]:
+    value = _json(option, text)
     if not isinstance(value, dict):
-        raise CommandError('--input-json takes an object: {"name": value}.')
+        raise CommandError(f'{option} takes an object: {{"name": value}}.')
     return value
+
+
+def _json(option: str, text: str) -> Any:
+    """What stands there, or where there is only a dash, on standard input."""
+    try:
+        return json.loads(sys.stdin.read() if text == "-" else text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise CommandError(f"{option} is no JSON: {error}") from error
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -65,7 +65,8 @@ class TestPredeploy:
         [
             ((http.take, http.fail), True),
             ((http.take, http.fail, echo.bind(value=1)), True),
-            ((http.take, Pivot(), http.fail), True),
+            ((http.take, http.fail, Pivot()), True),
+            ((http.take, Pivot(), http.fail), False),
             ((http.take, echo.bind(value=1), http.fail), False),
             ((echo.bind(value=1), http.take, http.fail), False),
             ((http.fail, http.take), False),

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from saga_app.core.errors import SagaError
 from saga_app.core.status import Status, StuckReason
-from saga_app.management import _saga_deploy, _saga_drive, _saga_read, _saga_verbs
+from saga_app.management import _saga_deploy, _saga_drive, _saga_graph, _saga_read, _saga_verbs
 
 Run = Callable[[BaseCommand, dict[str, Any]], None]
 
@@ -48,6 +48,8 @@ class Command(BaseCommand):
         _reads(word)
         _start(word("start", _saga_verbs.start, "Start a saga."))
         _acts(word)
+        _answers(word)
+        _elsewhere(word)
         word("drain", _saga_drive.drain, "Drive whatever is due, in this process, until nothing is.")
         word(
             "predeploy",
@@ -74,6 +76,10 @@ def _reads(word: Callable[[str, Run, str], ArgumentParser]) -> None:
     listing.add_argument("--limit", type=int, default=50, metavar="N", help="at most so many (default: 50)")
     show = word("show", _saga_read.show, "Show one execution: its steps, its history, and which verbs it allows.")
     show.add_argument("id", help="the execution")
+    graph = word("graph", _saga_graph.graph, "Print a saga as text that draws it.")
+    graph.add_argument("saga", metavar="NAME", help="the saga; its code, else as it was when it was last started")
+    graph.add_argument("--revision", type=int, metavar="N", help="which revision (default: the highest)")
+    graph.add_argument("--format", choices=list(_saga_graph.FORMATS), default="mermaid", help="default: mermaid")
 
 
 def _start(parser: ArgumentParser) -> None:
@@ -91,9 +97,40 @@ def _acts(word: Callable[[str, Run, str], ArgumentParser]) -> None:
         ("abandon", "Give up a stuck execution: what is still undone stays undone. Needs a reason."),
         ("cancel", "Ask an execution to stop at its next boundary and undo what it did."),
     ):
-        act = word(name, _saga_verbs.act, text)
-        act.set_defaults(verb=name)
-        act.add_argument("id", help="the execution")
-        act.add_argument("--reason", default="", help="why; kept in the history")
-        act.add_argument("--actor", metavar="USERNAME", help="who does it")
+        _asks(word(name, _saga_verbs.act, text), name, guarded=True)
+
+
+def _answers(word: Callable[[str, Run, str], ArgumentParser]) -> None:
+    signal = _asks(word("signal", _saga_verbs.signal, "Send a signal to an execution."), "signal")
+    signal.add_argument("name", metavar="NAME", help="the signal; or the path of the gate it is meant for")
+    signal.add_argument("--payload", metavar="JSON", help="what it brings; - reads it from stdin")
+    signal.add_argument("--key", help="names the signal: a second one of the same name and key is dropped")
+    for name, text in (
+        ("approve", "Approve what an execution waits for somebody to decide."),
+        ("reject", "Reject what an execution waits for somebody to decide."),
+    ):
+        gate = _asks(word(name, _saga_verbs.decide, text), name, guarded=True)
+        gate.add_argument("gate", metavar="GATE", help="the approval; inside a loop its path")
+        gate.add_argument(
+            "--values", metavar="OBJECT", help="what the approval asks for, as JSON; - reads it from stdin"
+        )
+
+
+def _elsewhere(word: Callable[[str, Run, str], ArgumentParser]) -> None:
+    text = "Let an execution that is stuck because of its definition go on in another revision. Needs a reason."
+    moved = _asks(word("move", _saga_verbs.move, text), "move", guarded=True)
+    moved.add_argument("revision", type=int, metavar="REVISION", help="the revision; what ran must fit it")
+    text = "Do an ended execution again from a step on, taking over what ran before it."
+    forked = _asks(word("fork", _saga_verbs.fork, text), "fork")
+    forked.add_argument("path", metavar="PATH", help="the step to begin at")
+    forked.add_argument("--key", help="names the new execution")
+
+
+def _asks(act: ArgumentParser, name: str, *, guarded: bool = False) -> ArgumentParser:
+    act.set_defaults(verb=name)
+    act.add_argument("id", help="the execution")
+    act.add_argument("--reason", default="", help="why; kept in the history")
+    act.add_argument("--actor", "--as", metavar="USERNAME", help="who does it")
+    if guarded:
         act.add_argument("--seen", type=int, metavar="VERSION", help="refuse if it has changed since this version")
+    return act
