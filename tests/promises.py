@@ -25,7 +25,8 @@ def check_promises() -> None:
         for x in Execution.objects.using(alias()).all()
         for promise, where in _broken(x)
     ]
-    keys = list(StepRecord.objects.using(alias()).exclude(idempotency_key="").values_list("idempotency_key", flat=True))
+    calls = StepRecord.objects.using(alias()).exclude(idempotency_key="").filter(origin=None)  # no copies in forks
+    keys = list(calls.values_list("idempotency_key", flat=True))
     broken += [f"P4 two calls have the key {key}" for key in {one for one in keys if keys.count(one) > 1}]
     assert not broken, "\n".join(broken)
 
