@@ -29,7 +29,7 @@ from saga_app.core.decisions import (
     Suspend,
     TurnOver,
 )
-from saga_app.core.results import Done, Failed, Go, Halted, earliest
+from saga_app.core.results import Done, Failed, Go, Halted, earliest, latest
 from saga_app.core.status import CompensationStatus, Status, StepStatus, StuckReason, UnwindCause
 from saga_app.core.unwind import Action, plan_unwind
 from saga_app.core.walk import Walk
@@ -62,10 +62,14 @@ def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
         One decision. Total: every execution that is not terminal, stuck or suspended has one.
     """
     decision = _at_once(saga, snapshot, now)
-    quiet_at = snapshot.quiet_at
-    if quiet_at is None or quiet_at <= now or isinstance(decision, HARMLESS):
+    if isinstance(decision, HARMLESS):
         return decision
-    wanted = decision.until if isinstance(decision, Park) else None
+    if isinstance(decision, Park):
+        quiet_at, wanted = snapshot.quiet_at, decision.until
+    else:  # which nobody who has lost a queued step may be surprised by either
+        quiet_at, wanted = latest((snapshot.quiet_at, *(one.row_quiet_at for one in snapshot.records))), None
+    if quiet_at is None or quiet_at <= now:
+        return decision
     return Park(max(quiet_at, wanted) if wanted else quiet_at)
 
 

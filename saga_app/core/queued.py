@@ -1,6 +1,6 @@
 """What to do with one queued step that a worker has claimed, and what its end means for its group (design §8.10).
 
-Looks at that record and the execution's own columns only: a group may have thousands of others.
+Looks at that record and the execution's own columns only, as long as nothing has failed: a group may be large.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def decide_row(saga: Saga[Any], x: Snapshot, path: str, now: datetime) -> Row:
 
     Args:
         saga: the definition.
-        x: the execution's columns, and this record at least.
+        x: the execution's columns, and this record; all of them where one has failed.
         path: the record's path; it is in the queue, and the execution is neither stopped nor asked to pause.
         now: the database's moment.
     """
@@ -66,7 +66,7 @@ def _forwards(saga: Saga[Any], x: Snapshot, record: Record, now: datetime) -> Ro
     orphan = record.status == StepStatus.RUNNING
     if orphan and record.row_deaths > MOST_DEATHS:  # asking kills whoever asks: that is no answer
         record = record.but(reconciled=True)
-    if x.cancel_requested_at is not None and x.pivoted_at is None:
+    if (x.cancel_requested_at is not None and x.pivoted_at is None) or _is_doomed(saga, x, record, now):
         asks = orphan and step.reconciler is not None and not record.reconciled
         return Reconcile(record.path) if asks else Cut((record.path,))
     if record.row_due_at is not None and record.status == StepStatus.QUEUED and record.row_due_at > now:
@@ -75,6 +75,15 @@ def _forwards(saga: Saga[Any], x: Snapshot, record: Record, now: datetime) -> Ro
     if isinstance(decision, CallAtomic) and record.row_deaths > 1:
         return Intend(record.path)  # workers have died here: its attempt is counted first
     return decision  # type: ignore[return-value]  # of a step that has a record: a call, its failure, or a stop
+
+
+def _is_doomed(saga: Saga[Any], x: Snapshot, record: Record, now: datetime) -> bool:
+    """Another branch of its group has failed: whoever runs is let finish, and nobody begins."""
+    if len(x.records) == 1:
+        return False
+    walk = Walk(saga, x, now)
+    walk.all()
+    return record.path in walk.doomed
 
 
 def leave(x: Snapshot, path: str, now: datetime) -> Snapshot:
@@ -97,7 +106,7 @@ def come_to_rest(x: Snapshot, path: str) -> Snapshot:
         return x.with_record(path, status=StepStatus.QUEUED, row_due_at=record.due_at, due_at=None, row_holder=None)
     elif record.status in (StepStatus.RUNNING, StepStatus.QUEUED):
         return x
-    return x.with_record(path, row_due_at=None, row_holder=None, row_quiet_at=None)
+    return x.with_record(path, row_due_at=None, row_holder=None)
 
 
 def refuse(saga: Saga[Any], x: Snapshot, path: str, now: datetime) -> Snapshot:

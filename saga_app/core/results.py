@@ -87,3 +87,8 @@ def first_of(results: Sequence[Result]) -> Result:
 def earliest(moments: Iterable[datetime | None]) -> datetime | None:
     """The first of them; None where there is none."""
     return min((one for one in moments if one is not None), default=None)
+
+
+def latest(moments: Iterable[datetime | None]) -> datetime | None:
+    """The last of them; None where there is none."""
+    return max((one for one in moments if one is not None), default=None)

@@ -42,7 +42,8 @@ MARKED_EVERY = 20  # items of a loop that are over before the loop's record says
 class Walk:
     """One walk through a saga over the facts of one execution.
 
-    `visited` are the records it came by, in the order of the saga; `lost` says that one does not belong where it is.
+    `visited` are the records it came by, in the order of the saga; `lost` says that one does not belong where it is;
+    `doomed` are those of groups in which a branch has failed: nothing of them begins any more.
     """
 
     def __init__(self, saga: Saga[Any], x: Snapshot, now: datetime, *, whole: bool = False) -> None:
@@ -50,6 +51,7 @@ class Walk:
         self.saga, self.x, self.now, self.whole = saga, x, now, whole
         self.visited: list[Record] = []
         self.lost = False
+        self.doomed: set[str] = set()
 
     def all(self) -> Result:
         """The whole saga."""
@@ -170,6 +172,7 @@ class Walk:
 
     def _end_of_group(self, failed: tuple[str, ...], records: list[Record]) -> Result:
         """What waits is cut at once, what runs is let finish; then the group has failed."""
+        self.doomed.update(record.path for record in records)
         cut = cuttable(self.saga, records)
         if cut:
             return Go(Cut(cut))
