@@ -15,7 +15,7 @@ from django.test import override_settings
 
 from saga_app import clock
 from saga_app.conf import settings
-from saga_app.models import Execution
+from saga_app.models import Execution, StepRecord
 from saga_app.store.transactions import alias
 from tests.settings import ENGINE
 from tests.worker import begin_working
@@ -61,13 +61,15 @@ BaseDatabaseWrapper.commit = _commit  # type: ignore[method-assign]
 
 
 def holder_of(x: Execution) -> int:
-    """The process that holds x; waits until there is one."""
+    """The process that holds x, or one of its queued steps; waits until there is one."""
     begin_working()
     ends = time.monotonic() + PATIENCE
     while time.monotonic() < ends:
-        holder = Execution.objects.using(alias()).values_list("lease_holder", flat=True).get(pk=x.pk)
-        if holder:
-            return int(holder.split(":")[-2])
+        executions = Execution.objects.using(alias()).filter(pk=x.pk, lease_holder__isnull=False)
+        steps = StepRecord.objects.using(alias()).filter(execution_id=x.pk, row_holder__isnull=False)
+        held = [*executions.values_list("lease_holder", flat=True), *steps.values_list("row_holder", flat=True)]
+        if held:
+            return int(held[0].split(":")[-2])
         time.sleep(0.01)
     raise AssertionError(f"nobody took {x} up")
 
@@ -113,6 +115,7 @@ def lapse() -> None:
     """Let every lease be over, and the grace after it, as if that much time had passed. The clock itself runs on."""
     long_ago = clock.now() - timedelta(seconds=settings.LEASE + settings.HARD_STOP_GRACE + 1)
     Execution.objects.using(alias()).filter(lease_holder__isnull=False).update(due_at=long_ago)
+    StepRecord.objects.using(alias()).filter(row_holder__isnull=False).update(row_due_at=long_ago)
 
 
 @contextmanager

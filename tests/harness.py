@@ -15,7 +15,8 @@ from django.db.models import Q
 
 from saga_app import VerbRefused, engine, testing
 from saga_app.core.saga import Saga
-from saga_app.models import Execution
+from saga_app.core.status import DRIVEN
+from saga_app.models import Execution, StepRecord
 from saga_app.store.transactions import alias
 from tests import clusters, ledger
 from tests.faults import deliver_twice, drop_backends, kill_worker, lapse, lease, pause_worker
@@ -29,9 +30,12 @@ from tests.reading import (
     NOTHING_OWED,
     UNWOUND,
     bytes_in_database,
+    child,
+    children,
     end,
     error,
     events,
+    failed_steps,
     halted,
     held,
     now,
@@ -40,9 +44,10 @@ from tests.reading import (
     records,
     rows_of,
     same,
+    waiting_at,
     why,
 )
-from tests.script import OK, block, die, do, fail, fix, hang, ok, per, reject, until
+from tests.script import OK, block, die, do, fail, fix, hang, meet, ok, per, reject, until
 from tests.settings import SCRATCH
 from tests.shared_clock import clock
 from tests.worker import Crew, begin_working, drive_what_is_due, is_anybody_busy, working
@@ -58,6 +63,8 @@ __all__ = [
     "bytes_in_database",
     "calls",
     "check_promises",
+    "child",
+    "children",
     "clear",
     "clock",
     "cluster",
@@ -72,6 +79,7 @@ __all__ = [
     "error",
     "events",
     "fail",
+    "failed_steps",
     "fix",
     "halted",
     "hang",
@@ -81,6 +89,7 @@ __all__ = [
     "lapse",
     "lease",
     "logged",
+    "meet",
     "now",
     "ok",
     "order",
@@ -103,6 +112,7 @@ __all__ = [
     "testing",
     "told",
     "until",
+    "waiting_at",
     "why",
     "work",
     "working",
@@ -186,7 +196,9 @@ def _is_settled() -> bool:
     """Rows first: a body that is found not to run cannot be begun by a claim that came before the look."""
     moment = clock.now() + (timedelta() if clock.was_moved() else SOON)
     rows = Execution.objects.using(alias()).filter(Q(lease_holder__isnull=False) | Q(due_at__lte=moment))
-    return not rows.exists() and not ledger.running() and not is_anybody_busy()
+    driving = StepRecord.objects.using(alias()).filter(execution__status__in=DRIVEN)
+    steps = driving.filter(Q(row_holder__isnull=False) | Q(row_due_at__lte=moment))
+    return not rows.exists() and not steps.exists() and not ledger.running() and not is_anybody_busy()
 
 
 def reached(mark: str) -> None:

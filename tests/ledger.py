@@ -87,6 +87,12 @@ def has(mark: str) -> bool:
     return bool(_execute("SELECT 1 FROM ledger WHERE name = %s AND event = %s LIMIT 1", [name, event]))
 
 
+def begun_in(execution: str) -> int:
+    """How many bodies of that execution have been called, each counted once."""
+    found = _execute("SELECT COUNT(DISTINCT path) FROM ledger WHERE execution = %s AND event = 'began'", [execution])
+    return int(found[0][0])
+
+
 def calls(name: str) -> int:
     """How often that body was called; "~a" is a's compensation, "?a" its reconcile."""
     return len(begun("name = %s", name))

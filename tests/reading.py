@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from saga_app import messages
 from saga_app.core.failures import ErrorInfo
-from saga_app.models import Event, Execution, StepRecord
+from saga_app.models import Event, Execution, Signal, StepRecord
 from saga_app.store.transactions import alias
 
 # the end of an execution: status, rollback_status, stuck_reason
@@ -87,6 +87,7 @@ def rows_of(x: Execution) -> dict[str, list[dict[str, Any]]]:
     rows = {
         "execution": Execution.objects.using(alias()).filter(pk=x.pk),
         "steps": StepRecord.objects.using(alias()).filter(execution_id=x.pk).order_by("seq"),
+        "signals": Signal.objects.using(alias()).filter(execution_id=x.pk).order_by("id"),
     }
     return {name: list(found.values()) for name, found in rows.items()}
 
@@ -96,6 +97,27 @@ def bytes_in_database(x: Execution) -> int:
     rows = [row for found in rows_of(x).values() for row in found]
     rows += Event.objects.using(alias()).filter(execution_id=x.pk).values()
     return sum(len(value) for row in rows for value in row.values() if isinstance(value, str))
+
+
+def waiting_at(x: Execution) -> str:
+    """The name of the gate it waits at; of several the first, and nothing where it waits at none."""
+    gates = ("wait", "approval", "sleep")
+    return next((one.name for one in records(x) if one.kind in gates and one.status == "waiting"), "")
+
+
+def children(x: Execution) -> list[Execution]:
+    """Its child executions, in the order they were born."""
+    return list(Execution.objects.using(alias()).filter(parent_id=x.pk).order_by("id"))
+
+
+def child(x: Execution, name: str) -> Execution:
+    """Its child execution of that saga."""
+    return Execution.objects.using(alias()).get(parent_id=x.pk, saga=name)
+
+
+def failed_steps(x: Execution) -> list[StepRecord]:
+    """The records of those of its steps that failed."""
+    return [one for one in records(x) if one.status == "failed"]
 
 
 def same(a: Any, b: Any) -> bool:

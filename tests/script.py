@@ -28,6 +28,7 @@ class Call:
 
     arguments: Mapping[str, Any]
     attempt: int
+    execution: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,11 @@ def die(when: str) -> Entry:
 def until(*marks: str) -> Entry:
     """Wait for marks like "hotel began", "car done"; 10 s at most."""
     return Entry(_until, marks)
+
+
+def meet(n: int, at_most: float) -> Entry:
+    """Wait until so many bodies of this execution have begun, and then go on all at once; at most so many seconds."""
+    return Entry(_meet, (n, at_most))
 
 
 def per(name: str, plans: Mapping[Any, Plan], other: Plan | None = None) -> Entry:
@@ -155,7 +161,7 @@ def _body(name: str, plan: Plan, takes: Sequence[str], **extra: Any) -> Callable
         entry = _fixed(name, ctx) or entry
         ended = "raised"
         try:
-            value = entry(Call(arguments, ctx.attempt))
+            value = entry(Call(arguments, ctx.attempt, str(ctx.execution_id)))
             ended = "done"
         finally:
             ledger.note(ended, *call, ctx.execution_id, ctx.attempt, {})
@@ -221,6 +227,12 @@ def _until(_call: Call, *marks: str) -> None:
         if time.monotonic() >= ends:
             raise AssertionError(f"waited {PATIENCE:g} s for {', '.join(marks)} in process {os.getpid()}")
         time.sleep(0.01)
+
+
+def _meet(call: Call, n: int, at_most: float) -> None:
+    ends = time.monotonic() + at_most
+    while ledger.begun_in(call.execution) < n and time.monotonic() < ends:
+        time.sleep(0.002)
 
 
 def _per(call: Call, name: str, plans: Mapping[Any, Plan], other: Plan) -> Any:

@@ -18,8 +18,9 @@ from django.db import connections
 from saga_app import executor, timeouts
 from saga_app.core import registry
 from saga_app.core.saga import Saga
-from saga_app.models import Execution
+from saga_app.models import Execution, StepRecord
 from saga_app.queue.processes import me
+from saga_app.store import dues
 from saga_app.store.transactions import DatabaseFault, alias
 from tests.forking import RAISED, fork
 from tests.shared_clock import clock
@@ -55,7 +56,7 @@ class Crew:
             self.pid = fork(self._lead)
 
     def is_busy(self) -> bool:
-        """Some worker is inside a drive, or has just died in one."""
+        """Some worker is inside a drive, or has just died in one: what it does may make more due."""
         return any(self._busy[:])
 
     def ended(self) -> bool:
@@ -132,7 +133,7 @@ class Crew:
                 self._busy[place] = 0
                 if self.skip and _skip_a_wait():
                     continue
-                if self.until_idle:
+                if self.until_idle and not self.is_busy() and not _anything_due():
                     return
                 time.sleep(PAUSE)
 
@@ -182,13 +183,19 @@ def drive_what_is_due(go_on: Callable[[], bool] = lambda: True) -> None:
 
 def _skip_a_wait() -> bool:
     """Move the clock to what is due next, unless somebody is at work or nothing waits."""
-    rows = Execution.objects.using(alias()).filter(due_at__isnull=False)
-    first = rows.order_by("due_at").values_list("due_at", flat=True).first()
-    if first is None or rows.filter(lease_holder__isnull=False).exists():
+    executions = Execution.objects.using(alias()).filter(due_at__isnull=False)
+    steps = StepRecord.objects.using(alias()).filter(row_due_at__isnull=False)
+    if executions.filter(lease_holder__isnull=False).exists() or steps.filter(row_holder__isnull=False).exists():
         return False
-    clock.set(max(first, clock.now()))
-    return True
+    moments = [
+        executions.order_by("due_at").values_list("due_at", flat=True).first(),
+        steps.order_by("row_due_at").values_list("row_due_at", flat=True).first(),
+    ]
+    first = min((one for one in moments if one is not None), default=None)
+    if first is not None:
+        clock.set(max(first, clock.now()))
+    return first is not None
 
 
 def _anything_due() -> bool:
-    return Execution.objects.using(alias()).due().exists()
+    return dues.anything(alias())
