@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connections
 
-from saga_app import Backoff, Saga, step
+from saga_app import Backoff, Saga, VerbRefused, Wait, engine, step
 from saga_app.core import registry
 from saga_app.core.snapshot import Snapshot
 from saga_app.models import Execution
+from saga_app.queue import inline
 from saga_app.store import claims
 from saga_app.store.claims import Claim
 from saga_app.store.transactions import alias, durable
@@ -55,6 +56,21 @@ def now(execution: Execution) -> Execution:
 def values(execution: Execution) -> dict[str, Any]:
     """All columns of the execution's row."""
     return Execution.objects.filter(pk=execution.pk).values().get()
+
+
+def waiting(*waits: Wait, **options: Any) -> Execution:
+    """An execution that waits for a signal, and nobody drives it."""
+    nodes = waits or (Wait("go"),)
+    return inline.drive(Saga("w", *nodes, step(name="b")(lambda: None), **options).start())
+
+
+def told(x: Execution, *args: Any, **options: Any) -> str:
+    """The code with which a signal was refused; nothing where it was taken."""
+    try:
+        engine.signal(x, *args, **options)
+    except VerbRefused as refusal:
+        return refusal.code
+    return ""
 
 
 @contextmanager
