@@ -100,8 +100,9 @@ _ENDED = (StepStatus.COMPLETED, StepStatus.SKIPPED, StepStatus.FAILED)
 
 
 def _cut(record: Record) -> bool:
-    """It had not done anything when its group failed or the unwind began. A gate whose time was up says so."""
-    return record.status == StepStatus.SKIPPED and record.attempt == 0 and not record.choice
+    """It had not done anything when its group failed or the unwind began. A gate that was over says how."""
+    untouched = record.attempt == 0 or record.kind in ("wait", "approval", "sleep")
+    return record.status == StepStatus.SKIPPED and untouched and not record.choice
 
 
 def _passed(saga: Saga[Any], record: Record, started: Iterable[Record]) -> bool:
