@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import inspect
-import threading
 from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from asgiref.sync import AsyncToSync
-
 from saga_app import clock, codec
+from saga_app.contexts import Site, context, key_of
 from saga_app.core.answers import Happened, NotHappened
 from saga_app.core.arranging import Call
 from saga_app.core.binding import CallPlan, fill
 from saga_app.core.context import Context
 from saga_app.core.errors import BadChoice, LeaseLost, StepInterrupted, StepTimeout, UnsupportedValue
 from saga_app.core.failures import ErrorInfo, describe
-from saga_app.core.keys import COMPENSATE, FORWARD, idempotency_key
+from saga_app.core.keys import FORWARD
 from saga_app.core.nodes import Child, Sleep
 from saga_app.core.outcomes import Direction, How, Outcome, classify, delay_of
 from saga_app.core.policy import Policy
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import ELSEWHERE, Record
-from saga_app.core.status import StepStatus
 from saga_app.core.steps import Step
 from saga_app.store.leases import Lease
-from saga_app.store.texts import cancel_requested, report_progress
 from saga_app.store.transactions import DatabaseFault, contained
 from saga_app.timeouts import LONGEST, NEVER, Bound, bounded, clean_connections
-from saga_app.values import Results, Values
+from saga_app.values import Values
 
 T = TypeVar("T")
 Ask = Callable[[Callable[[], Any]], Any]
@@ -228,58 +223,10 @@ class Caller:
         return node if isinstance(node, Step) else None
 
     def _context(self, step: Step[..., Any] | None, path: str, record: Record | None, direction: Direction) -> Context:
-        backwards = direction is Direction.COMPENSATE
-        handler = step.compensation if step and backwards else step
-        timeout = handler.policy.timeout if handler else None
-        attempt = (record.compensation_attempt if backwards else record.attempt) if record else 1
-        forward = self._key(path, FORWARD)
-        here = asker()
-        return Context(
-            execution_id=self.claim.execution_id,
-            saga=self.saga.name,
-            path=path,
-            attempt=max(attempt, 1),
-            idempotency_key=self._key(path, COMPENSATE) if backwards else forward,
-            forward_idempotency_key="" if direction is Direction.FORWARD else forward,
-            ask_input=lambda: here(lambda: self.saga.make_input(dict(self.values.input))),
-            results=Results(self.saga, self.values.at(path), here),
-            index=self.values.at(path).index,
-            deadline=None if timeout is None else self.claim.moment() + timedelta(seconds=timeout),
-            outcome=_outcome(record) if record and direction is not Direction.FORWARD else "",
-            ask_cancelled=lambda: bool(here(lambda: cancel_requested(self.claim))),
-            tell_progress=self._teller(path, here),
-        )
+        return context(self.saga, self.values, self.claim, Site(step, path, record, direction))
 
     def _key(self, path: str, direction: str) -> str:
-        """A function of execution, path and direction; a record that a fork has taken over keeps its keys."""
-        record = self.values.facts.record(path)
-        return idempotency_key((record and record.origin) or self.claim.execution_id, path, direction)
-
-    def _teller(self, path: str, here: Ask) -> Callable[[float, str], None]:
-        told = [-PROGRESS_EVERY * 2]
-
-        def tell(fraction: float, text: str) -> None:
-            if clock.monotonic() - told[0] >= PROGRESS_EVERY or fraction >= 1:
-                told[0] = clock.monotonic()
-                here(lambda: report_progress(self.claim, path, fraction, text))
-
-        return tell
-
-
-def asker() -> Ask:
-    """What calls a function on this thread, from wherever it is asked: a coroutine's has no connection of ours.
-
-    This thread waits in async_to_sync meanwhile and runs what is handed to it; that is asgiref's own way back.
-    """
-    owner = threading.get_ident()
-
-    def ask(function: Callable[[], Any]) -> Any:
-        executor = getattr(AsyncToSync.executors, "current", None)
-        if executor is None or threading.get_ident() == owner:
-            return function()
-        return executor.submit(function).result()
-
-    return ask
+        return key_of(self.values, path, direction)
 
 
 def run(bound: Bound, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
@@ -297,9 +244,3 @@ def _is_inert(record: Record) -> bool:
     """Whether its arguments can be read back without running any code of the project."""
     text = record.arguments_text
     return text is None or (text != ELSEWHERE and codec.inert(text))
-
-
-def _outcome(record: Record) -> Any:
-    if record.status == StepStatus.COMPLETED or record.output_text is not None:  # reconcile may have found it
-        return "completed"
-    return "failed" if record.outcome_known else "unknown"

@@ -83,7 +83,7 @@ def _now(saga: Saga[Any], x: Snapshot, line: Planned, now: datetime) -> Decision
     return decision
 
 
-def compensate(record: Record, now: datetime) -> Decision:
+def compensate(record: Record, now: datetime) -> Compensate | FailCompensation | Park:
     """A compensation that is due, waits for its next attempt, or has none left."""
     due = record.compensation_due_at
     if record.compensation_status == CompensationStatus.WAITING and due is not None and due > now:

@@ -118,8 +118,8 @@ def fail_compensation(x: Snapshot, path: str) -> Snapshot:
 
 
 def _milestone(x: Snapshot, path: str, now: datetime) -> Snapshot:
-    passed = {"status": StepStatus.COMPLETED, "started_at": now, "finished_at": now}
-    record = Record(seq=x.next_seq, path=path, name=name_of(path), kind="milestone", **passed)
+    record = Record(seq=x.next_seq, path=path, name=name_of(path), kind="milestone")
+    record = record.but(status=StepStatus.COMPLETED, started_at=now, finished_at=now)
     return x.but(records=x.records.and_also(record), next_seq=x.next_seq + 1)
 
 

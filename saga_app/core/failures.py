@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from saga_app.core import tracebacks
 from saga_app.core.readable import bounded, readable
@@ -27,6 +27,7 @@ _VARYING = re.compile(
 _INDEX = re.compile(r"\[\d+\]")
 
 T = TypeVar("T")
+_Class: TypeAlias = type[BaseException]  # ErrorInfo has a field called `type`
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class ErrorInfo:
         message = " ".join(self.message.split())
         return bounded(": ".join(part for part in (name, message) if part), MAX_LINE)
 
-    def is_a(self, classes: Iterable[type[BaseException]]) -> bool:
+    def is_a(self, classes: Iterable[_Class]) -> bool:
         """Whether it is one of those classes. Whatever failed a step is an Exception, timeouts and lost workers too."""
         names = {self.type, *self.bases, "Exception"}
         return any(tracebacks.class_name(cls) in names for cls in classes)

@@ -174,7 +174,8 @@ class Snapshot:
 
     def __post_init__(self) -> None:
         """Take any sequence of records."""
-        if not isinstance(self.records, Records):
+        records: object = self.records
+        if not isinstance(records, Records):
             object.__setattr__(self, "records", Records(self.records))
 
     def but(self, **changes: Any) -> Snapshot:
