@@ -58,8 +58,8 @@ class Refused:
 
 Eligibility = Allowed | Refused
 BY_REQUEST = (UnwindCause.CANCEL, UnwindCause.PARENT)
-REASON_REQUIRED = frozenset({"skip", "resolve", "abandon"})
-GUARDED = frozenset({"resume", "abandon", "unwind", "skip", "resolve"})
+REASON_REQUIRED = frozenset({"skip", "resolve", "abandon", "move"})
+GUARDED = frozenset({"resume", "abandon", "unwind", "skip", "resolve", "move"})
 MISFITS = (StuckReason.DEFINITION_MISSING, StuckReason.DEFINITION_CHANGED)
 VERBS = ("resume", "skip", "resolve", "unwind", "cancel", "suspend", "abandon", "rerun")
 
