@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from saga_app import Context, DefinitionError, Saga, ref, step, testing
+from saga_app import Context, DefinitionError, Milestone, Saga, Sleep, While, ref, step, testing
 from tests.doors.checking import found, only
 
 
@@ -95,3 +95,20 @@ def asks(ctx: Context) -> None:
 
 def takes(token: str) -> None:
     """A body that is given a key."""
+
+
+def test_a_loop_that_owes_more_with_each_turn() -> None:
+    """Hundreds of months are not undone for the failure of one: it is said where the milestone goes."""
+
+    @step(idempotent=True)
+    def charge() -> None:
+        """One month."""
+
+    charge.compensate(lambda: None)
+    with testing.isolate_sagas():
+        Saga("rents", While(lambda: True, charge, Sleep(60)).named("monthly"))
+        message = only("W008")
+        assert 'Milestone("monthly_done")' in str(message.hint)
+    with testing.isolate_sagas():
+        Saga("rents", While(lambda: True, charge, Sleep(60), Milestone("monthly_done")).named("monthly"))
+        assert found() == {}

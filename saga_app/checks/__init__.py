@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import multiprocessing
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +13,8 @@ from django.db import connections
 from django.utils.module_loading import import_string
 
 from saga_app import conf
-from saga_app.core import registry
-from saga_app.core.errors import DefinitionError
+from saga_app.checks import sagas
 from saga_app.core.names import nearest
-from saga_app.core.saga import Saga
-from saga_app.core.steps import Step
 from saga_app.models import Execution, Worker
 from saga_app.store.transactions import alias
 
@@ -34,7 +30,7 @@ SHORTEST_WAIT = 10  # seconds that a SQLite writer should wait for another
 @register(TAG)
 def check_all(**_: Any) -> list[CheckMessage]:
     """What can be said without asking a database."""
-    return [*_queue(), *_databases(), *_settings(), *_sagas()]
+    return [*_queue(), *_databases(), *_settings(), *sagas.found()]
 
 
 @register(TAG, Tags.database)
@@ -170,56 +166,6 @@ def _wanted_encryption(value: object) -> str:
     except Exception as error:  # noqa: BLE001 - an import may fail in any way
         return f"{wanted} ({error})"
     return "" if all(callable(getattr(found, word, None)) for word in ("encrypt", "decrypt")) else wanted
-
-
-def _sagas() -> Messages:
-    for said in registry.conflicts():
-        hint = "Start the one you mean under a name or a revision of its own."
-        yield Error(said, hint=hint, id="saga_app.E009")
-    told: set[int] = set()
-    for saga in registry.all():
-        yield from _sealing(saga)
-        for step in saga.steps:
-            if id(step.bodies) not in told:
-                told.add(id(step.bodies))
-                yield from _step(step, f"saga {saga.name!r}, step `{step.name}`")
-
-
-def _sealing(saga: Saga[Any]) -> Messages:
-    if registry.conflict(saga.name, saga.revision):
-        return
-    said = ""
-    try:
-        saga.seal()
-    except DefinitionError as error:
-        said = str(error)
-    except Exception as error:  # noqa: BLE001 - annotations are resolved here, and may be anything
-        said = f"saga {saga.name!r}: {type(error).__name__}: {error}"
-    if said:
-        hint = f"Correct it in {saga.module}; until then start() raises the same error."
-        yield Error(said, hint=hint, id="saga_app.E010")
-
-
-def _step(step: Step[..., Any], where: str) -> Messages:
-    if step.atomic and step.using is not None and step.using != alias():
-        said = f"{where} is atomic on {step.using!r}, and its record is on {alias()!r}: they cannot commit together."
-        hint = f"Take using= out (it is {alias()!r} then), or make it an external step: atomic=False."
-        yield Error(said, hint=hint, id="saga_app.E008")
-    if not step.atomic and step.policy.attempts > 1 and not step.idempotent and not _asks_for_context(step):
-        said = f"{where} is tried up to {step.policy.attempts} times, and no attempt can tell that it is not the first."
-        hint = (
-            "Take a parameter `ctx: Context` and pass ctx.idempotency_key on; or write idempotent=True, if doing it "
-            "twice is the same as once; or atomic=True, if it writes to this database alone; or attempts=1."
-        )
-        yield Warning(said, hint=hint, id="saga_app.W005")
-
-
-def _asks_for_context(step: Step[..., Any]) -> bool:
-    """Itself, or a callable bound to one of its parameters."""
-    bound = (value for value in step.bindings.values() if callable(value))
-    return any(one.name == "ctx" for one in step.parameters) or any(
-        "ctx" in inspect.signature(value).parameters for value in bound
-    )
 
 
 def _tables(using: str) -> Messages:
