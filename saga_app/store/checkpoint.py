@@ -98,22 +98,21 @@ def write(claim: Claim, what: Write) -> Written:
         raise LeaseLost(f"execution {claim.execution_id} is driven by somebody else")
     returned = found[0]
     claim.answered(returned["updated_at"])  # at once: what is written after it may take long
-    target = what.outcome if _stale(claim, what, returned) else what.after
-    if target is not what.after:
+    stale = _stale(claim, what, returned)
+    if stale:
         _take_back(claim, what)
-    facts = _write_others(claim, what, target, returned["updated_at"])
-    decided = target is what.after
+    facts = _write_others(claim, what, what.outcome if stale else what.after, returned["updated_at"])
+    if what.message is not None and not stale:  # the child's row last: locks are taken from the root downward
+        facts = children.tell(claim, facts, what.message)
     facts = facts.but(deaths=facts.deaths if claim.fresh else 0)
-    return Written(facts, decided, released=what.releases and decided, extended_at=extended_at)
+    return Written(facts, decided=not stale, released=what.releases and not stale, extended_at=extended_at)
 
 
 def _write_others(claim: Claim, what: Write, target: Snapshot, at: datetime) -> Snapshot:
-    """What differs in the other tables; the child's row last, since locks are taken from the root downward."""
+    """What differs in the other tables."""
     facts = rows.write_records(claim.execution_id, what.before, target, claim.using)
     facts = rows.write_signals(what.before, facts, claim.using)
     events.append_history(claim.execution_id, what.before, facts, claim.using, at)
-    if what.message is not None and target is what.after:
-        facts = children.tell(claim, facts, what.message)
     return facts
 
 
