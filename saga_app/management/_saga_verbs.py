@@ -45,7 +45,7 @@ def signal(command: BaseCommand, options: dict[str, Any]) -> None:
 
 def decide(command: BaseCommand, options: dict[str, Any]) -> None:
     """Open or close a gate."""
-    values = None if options["values"] is None else _object("--values", options["values"])
+    values = None if options["filled"] is None else _object("--values", options["filled"])
     verb = getattr(engine, options["verb"])
     asked = {"actor": _actor(options["actor"]), "reason": options["reason"], "version": options["seen"]}
     _accepted(command, options, verb(as_id(options["id"]), options["gate"], values=values, **asked))

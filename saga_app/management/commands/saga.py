@@ -112,7 +112,10 @@ def _answers(word: Callable[[str, Run, str], ArgumentParser]) -> None:
         gate = _asks(word(name, _saga_verbs.decide, text), name, guarded=True)
         gate.add_argument("gate", metavar="GATE", help="the approval; inside a loop its path")
         gate.add_argument(
-            "--values", metavar="OBJECT", help="what the approval asks for, as JSON; - reads it from stdin"
+            "--values",
+            dest="filled",
+            metavar="OBJECT",
+            help="what the approval asks for, as JSON; - reads it from stdin",
         )
 
 
