@@ -25,6 +25,9 @@ class Fault(models.TextChoices):
     SHIPPING_CLOSED = "shipping_closed", "The warehouse is closed for an hour"
     REFUND_REFUSED = "refund_refused", "The goods break, and the bank refuses the refund"
     SHIPPING_FAILS = "shipping_fails", "Shipping always fails"
+    BOX_BREAKS = "box_breaks", "One box of many is dropped"
+    SOLD_OUT = "sold_out", "The supplier has sold out"
+    SUPPLIER_KEEPS = "supplier_keeps", "The goods break, and the supplier takes nothing back"
 
 
 WHAT_FOLLOWS = {
@@ -38,6 +41,9 @@ WHAT_FOLLOWS = {
     Fault.SHIPPING_CLOSED: "It says when to come back. The saga waits until then.",
     Fault.REFUND_REFUSED: "The undoing itself fails: stuck until an operator acts.",
     Fault.SHIPPING_FAILS: "Already invoiced, so only forward: stuck until an operator acts.",
+    Fault.BOX_BREAKS: "The boxes beside it are finished first; then everything is undone.",
+    Fault.SOLD_OUT: "What was bought elsewhere for this order is cancelled, the money goes back.",
+    Fault.SUPPLIER_KEEPS: "A purchase cannot be undone: it is stuck, and the order with it, until an operator acts.",
 }
 OUTCOMES = {
     "It goes through": [
@@ -51,7 +57,7 @@ OUTCOMES = {
     "It waits": [Fault.SHIPPING_CLOSED, Fault.REFUND_REFUSED, Fault.SHIPPING_FAILS],
 }
 
-BREAKS = frozenset({Fault.INVOICE_REFUSED, Fault.REFUND_REFUSED})  # ours to refuse: nobody outside is told
+BREAKS = frozenset({Fault.INVOICE_REFUSED, Fault.REFUND_REFUSED, Fault.SUPPLIER_KEEPS})  # refused by the invoice
 
 
 class _Rule(NamedTuple):
@@ -69,9 +75,12 @@ _RULES = {
     Fault.SHIPPING_CLOSED: _Rule("warehouse", "closed", outside.ALWAYS),
     Fault.SHIPPING_FAILS: _Rule("warehouse", "fail", outside.ALWAYS),
     Fault.MAIL_BOUNCES: _Rule("post", "bounce", outside.ALWAYS),
+    Fault.BOX_BREAKS: _Rule("warehouse", "break box 2", outside.ALWAYS),
+    Fault.SOLD_OUT: _Rule("supplier", "sold out", 1),  # whichever line is bought first
+    Fault.SUPPLIER_KEEPS: _Rule("supplier", "keep", outside.ALWAYS),
 }
 
-MENDABLE = frozenset(OUTCOMES["It waits"])
+MENDABLE = frozenset({*OUTCOMES["It waits"], Fault.SUPPLIER_KEEPS})
 
 
 def arrange(order: Order) -> None:
@@ -88,4 +97,9 @@ def mend(order: Order) -> None:
 
 
 def _subjects(order: Order) -> dict[str, str]:
-    return {"bank": order.card, "warehouse": outside.parcel_of(order.pk), "post": outside.mail_of(order.pk)}
+    return {
+        "bank": order.card,
+        "warehouse": outside.parcel_of(order.pk),
+        "supplier": outside.supplier_of(order.pk),
+        "post": outside.mail_of(order.pk),
+    }

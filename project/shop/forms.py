@@ -7,10 +7,11 @@ from typing import Any
 from django import forms
 
 from project.shop import orders
-from project.shop.faults import Fault
+from project.shop.faults import OUTCOMES, Fault
 from project.shop.models import Order, OrderLine, Product
 
 MOST = 99
+CHOICES = [(fault.value, fault.label) for group in OUTCOMES.values() for fault in group]
 
 
 class OrderForm(forms.Form):
@@ -20,7 +21,7 @@ class OrderForm(forms.Form):
     quantity = forms.IntegerField(min_value=1, max_value=MOST, initial=1)
     customer = forms.CharField(max_length=100, initial="Ada", label="Your name")
     fault = forms.ChoiceField(
-        choices=Fault.choices, initial=Fault.NONE, label="What shall go wrong?", widget=forms.RadioSelect
+        choices=CHOICES, initial=Fault.NONE, label="What shall go wrong?", widget=forms.RadioSelect
     )
 
     def save(self) -> Order:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from datetime import timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -53,12 +54,20 @@ class Product(models.Model):
 class Order(models.Model):
     """What a customer wants. Whether it went through is the saga's to say, not a column's."""
 
+    class Way(models.TextChoices):
+        """How it is carried out: which saga carries it."""
+
+        SHELF = "shelf", "From the shelf"
+        WHOLESALE = "wholesale", "In many parcels"
+        SPECIAL = "special", "Bought at suppliers"
+
     number = models.CharField(max_length=20, unique=True, default=new_number)
     customer = models.CharField(max_length=100)
     address = models.CharField(max_length=200, blank=True)
     card = models.CharField(max_length=40, unique=True, default=new_card)
     freight = models.DecimalField(max_digits=10, decimal_places=2, default=Decimal(0))
     total = models.DecimalField(max_digits=12, decimal_places=2, default=Decimal(0))
+    way = models.CharField(max_length=10, choices=Way.choices, default=Way.SHELF)
     fault = models.CharField(max_length=20, choices=Fault.choices, default=Fault.NONE)
     placed_at = models.DateTimeField(default=timezone.now)
 
@@ -76,6 +85,11 @@ class Order(models.Model):
     def saga_key(self) -> str:
         """The key under which its execution is started: one order, one execution."""
         return f"order-{self.pk}"
+
+    @property
+    def worth(self) -> Decimal:
+        """What its goods cost, without the freight."""
+        return self.total - self.freight
 
 
 class OrderLine(models.Model):
@@ -113,6 +127,10 @@ class StockMovement(models.Model):
         DELIVERY = "delivery"
         RESERVE = "reserve"
         RELEASE = "release"
+        SUPPLY = "supply"
+        SEND_BACK = "send_back"
+        RETURN = "return"
+        SET_ASIDE = "set_aside"
 
     product = models.ForeignKey(Product, models.CASCADE, related_name="movements")
     order = models.ForeignKey(Order, models.CASCADE, related_name="movements", null=True)
@@ -168,3 +186,83 @@ class CreditNote(models.Model):
 
     def __str__(self) -> str:
         return self.number
+
+
+class Return(models.Model):
+    """What a customer sends back. What becomes of it is decided by people, and carried out by its saga."""
+
+    class Wish(models.TextChoices):
+        """What they want for it."""
+
+        REFUND = "refund", "The money back"
+        CREDIT = "credit", "Store credit"
+
+    order = models.OneToOneField(Order, models.PROTECT, related_name="returned")
+    wish = models.CharField(max_length=10, choices=Wish.choices, default=Wish.REFUND)
+    reason = models.CharField(max_length=200)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-pk"]
+        permissions = [("approve_return", "Can approve a return")]
+
+    def __str__(self) -> str:
+        return f"return of {self.order}"
+
+    @property
+    def saga_key(self) -> str:
+        """The key under which its execution is started."""
+        return f"return-{self.pk}"
+
+
+class StoreCredit(models.Model):
+    """What a customer may spend at the shop instead of having it back."""
+
+    returned = models.OneToOneField(Return, models.PROTECT, related_name="credit")
+    amount = models.DecimalField(max_digits=12, decimal_places=2)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.amount} for {self.returned}"
+
+
+class Subscription(models.Model):
+    """A tin of tea every so often."""
+
+    customer = models.CharField(max_length=100)
+    card = models.CharField(max_length=40, unique=True, default=new_card)
+    product = models.ForeignKey(Product, models.PROTECT, related_name="+")
+    price = models.DecimalField(max_digits=10, decimal_places=2)
+    periods = models.PositiveSmallIntegerField(default=12)
+    every = models.DurationField(default=timedelta(days=30))
+    grace = models.DurationField(default=timedelta(days=3))
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.product} for {self.customer}"
+
+    @property
+    def saga_key(self) -> str:
+        """The key under which its execution is started."""
+        return f"subscription-{self.pk}"
+
+
+class Period(models.Model):
+    """One period of a subscription that was paid."""
+
+    subscription = models.ForeignKey(Subscription, models.PROTECT, related_name="booked")
+    number = models.PositiveSmallIntegerField()
+    charge = models.CharField(max_length=40)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["subscription", "number"], name="shop_period_once")]
+
+    def __str__(self) -> str:
+        return f"{self.subscription}, period {self.number}"

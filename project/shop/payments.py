@@ -47,6 +47,8 @@ def charge(card: str, total: Decimal, *, idempotency_key: str) -> str:
         with outside.ledger() as books:
             charge_id = _charge_once(books, card, int(total * 100), idempotency_key)
             killed, hangs = (outside.told(books, card, what) for what in ("kill", "hang"))
+        if not charge_id:  # raised after the commit: the bank remembers that it has declined once
+            raise CardDeclined("the card was declined")
         if killed:  # the charge is in the books, and nobody here will ever hear of it
             os.kill(os.getpid(), signal.SIGKILL)
         if hangs:
@@ -54,15 +56,18 @@ def charge(card: str, total: Decimal, *, idempotency_key: str) -> str:
     return charge_id
 
 
-def refund(*, original_key: str) -> None:
-    """Give back what was charged under that key, and close the key first: a charge still on its way comes too late."""
+def refund(*, original_key: str, total: Decimal | None = None) -> None:
+    """Give back what was charged under that key, or a part of it.
+
+    The key is closed first: a charge still on its way comes too late.
+    """
     with outside.journey():
         with outside.ledger() as books:
             books.execute("INSERT OR IGNORE INTO closed VALUES (?)", (original_key,))
             charged = books.execute("SELECT * FROM charges WHERE key = ?", (original_key,)).fetchone()
             refused = charged is not None and outside.told(books, charged["card"], "refuse refund")
             if charged is not None and not refused:
-                _refund_once(books, charged)
+                _refund_once(books, charged, charged["cents"] if total is None else int(total * 100))
         if refused:
             raise RefundRefused(f"the bank refuses to refund {charged['id']}")
 
@@ -95,20 +100,21 @@ def _charge_once(books: sqlite3.Connection, card: str, cents: int, key: str) -> 
 
 
 def _enter(books: sqlite3.Connection, card: str, cents: int, key: str) -> str:
+    """Enter a charge and return its id; none, where the card is declined."""
     if books.execute("SELECT 1 FROM closed WHERE key = ?", (key,)).fetchone():
         raise KeyClosed(f"{key} was closed by a refund")
     if outside.told(books, card, "decline"):
-        raise CardDeclined("the card was declined")
+        return ""
     count = books.execute("SELECT COUNT(*) FROM charges").fetchone()[0]
     charge_id = f"ch-{count + 1:05d}"
     books.execute("INSERT INTO charges VALUES (?, ?, ?, ?, 1, ?)", (key, charge_id, card, cents, time.time()))
     return charge_id
 
 
-def _refund_once(books: sqlite3.Connection, charged: sqlite3.Row) -> None:
+def _refund_once(books: sqlite3.Connection, charged: sqlite3.Row, cents: int) -> None:
     books.execute(
         "INSERT INTO refunds VALUES (?, ?, ?, 1, ?) ON CONFLICT (key) DO UPDATE SET asked = asked + 1",
-        (charged["key"], charged["id"], charged["cents"], time.time()),
+        (charged["key"], charged["id"], cents, time.time()),
     )
 
 

@@ -1,4 +1,4 @@
-"""Takes what an order wants off the shelf, and puts it back."""
+"""Takes goods off the shelf and puts them back, always with a line in the stock book."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db.models import F
 from project.shop.models import OrderLine, Product, StockMovement
 from saga_app import Rejected
 
-RESERVE, RELEASE = StockMovement.Kind.RESERVE, StockMovement.Kind.RELEASE
+Kind = StockMovement.Kind
 
 
 def reserve(order_id: int) -> int:
@@ -18,17 +18,43 @@ def reserve(order_id: int) -> int:
         enough = Product.objects.filter(pk=line.product_id, stock__gte=line.quantity)
         if not enough.update(stock=F("stock") - line.quantity):
             raise Rejected(f"out of stock: {line.quantity} × {line.product.name}")
-        StockMovement.objects.create(
-            order_id=order_id, product_id=line.product_id, kind=RESERVE, quantity=-line.quantity
-        )
+        _note(order_id, line.product_id, Kind.RESERVE, -line.quantity)
         pieces += line.quantity
     return pieces
 
 
 def release(order_id: int) -> None:
     """Put back what the order had reserved."""
-    for taken in StockMovement.objects.filter(order_id=order_id, kind=RESERVE).order_by("product_id"):
-        Product.objects.filter(pk=taken.product_id).update(stock=F("stock") - taken.quantity)
-        StockMovement.objects.create(
-            order_id=order_id, product_id=taken.product_id, kind=RELEASE, quantity=-taken.quantity
-        )
+    for taken in StockMovement.objects.filter(order_id=order_id, kind=Kind.RESERVE).order_by("product_id"):
+        _move(order_id, taken.product_id, Kind.RELEASE, -taken.quantity)
+
+
+def take_in(order_id: int, product_id: int, pieces: int) -> None:
+    """Put on the shelf what a supplier delivered for an order."""
+    _move(order_id, product_id, Kind.SUPPLY, pieces)
+
+
+def send_back(order_id: int, product_id: int, pieces: int) -> None:
+    """Take off the shelf what goes back to the supplier."""
+    _move(order_id, product_id, Kind.SEND_BACK, -pieces)
+
+
+def restock(order_id: int) -> None:
+    """Put on the shelf what a customer sent back: all that the order had taken."""
+    for line in OrderLine.objects.filter(order_id=order_id).order_by("product_id"):
+        _move(order_id, line.product_id, Kind.RETURN, line.quantity)
+
+
+def set_aside(order_id: int) -> None:
+    """Take off the shelf what was put there by `restock`."""
+    for back in StockMovement.objects.filter(order_id=order_id, kind=Kind.RETURN).order_by("product_id"):
+        _move(order_id, back.product_id, Kind.SET_ASIDE, -back.quantity)
+
+
+def _move(order_id: int, product_id: int, kind: Kind, pieces: int) -> None:
+    Product.objects.filter(pk=product_id).update(stock=F("stock") + pieces)
+    _note(order_id, product_id, kind, pieces)
+
+
+def _note(order_id: int, product_id: int, kind: Kind, pieces: int) -> None:
+    StockMovement.objects.create(order_id=order_id, product_id=product_id, kind=kind, quantity=pieces)

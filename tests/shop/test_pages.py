@@ -10,10 +10,11 @@ from django.test import Client
 
 from project.shop import catalogue, orders, payments
 from project.shop.faults import Fault
+from project.shop.forms import CHOICES
 from project.shop.models import Order, Product
 from saga_app import testing
 from saga_app.models import Execution
-from tests.shop.test_sagas import order_of
+from tests.shop.placing import order_of
 
 TEMPLATES = Path(__file__).parent.parent.parent / "templates"
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("project.urls")]
@@ -33,8 +34,8 @@ def test_the_counter_shows_the_shelf_and_every_fault(client: Client) -> None:
     page = client.get("/").text
     for product in Product.objects.all():
         assert product.name in page
-    for fault in Fault:
-        assert page.count(f'value="{fault.value}"') == 1
+    for value, _ in CHOICES:
+        assert page.count(f'value="{value}"') == 1
     assert page.count(" checked") == 2
 
 

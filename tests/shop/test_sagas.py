@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -12,11 +11,12 @@ from django.utils import timezone
 
 from project.shop import catalogue, faults, orders, payments, warehouse
 from project.shop.faults import Fault
-from project.shop.models import CreditNote, Invoice, Order, OrderLine, Product
+from project.shop.models import CreditNote, Invoice, Product
 from project.soak import books
 from project.soak.audit import audit
 from saga_app import engine, testing
 from saga_app.models import Execution
+from tests.shop.placing import carried, order_of
 
 pytestmark = pytest.mark.django_db
 
@@ -26,21 +26,6 @@ def shelf() -> Iterator[None]:
     catalogue.stock_the_shelf()
     yield
     testing.clock.release()
-
-
-def order_of(sku: str = "T-01", pieces: int = 2, fault: Fault = Fault.NONE) -> Order:
-    product = Product.objects.get(sku=sku)
-    line = OrderLine(product=product, quantity=pieces, unit_price=product.price)
-    return orders.enter(Order(customer="Ada", fault=fault), [line])
-
-
-def carried(order: Order) -> Execution:
-    """Place it, and drive its saga as far as it goes, over every wait."""
-    execution = orders.place(order)
-    for _ in range(5):
-        testing.drain()
-        testing.clock.forward(timedelta(minutes=1))
-    return Execution.objects.get(pk=execution.pk)
 
 
 @pytest.mark.parametrize(

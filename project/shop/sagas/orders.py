@@ -1,4 +1,4 @@
-"""The saga of the shop: an order is carried through, or undone, or waits for an operator; never half of it."""
+"""An order from the shelf: it is carried through, or undone, or waits for an operator; never half of it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def ship(order_id: int) -> str:
 @step(required=False, attempts=2, backoff=Backoff(first=1), title="Say thank you")
 def thank(order_id: int, ctx: Context) -> None:
     """Send the thank-you mail."""
-    mail.thank(order_id, message_id=ctx.idempotency_key.replace(":", "."))
+    mail.thank(order_id, message_id=mail.id_of(ctx))
 
 
 place_order = Saga(
