@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, compress, repeat
+from operator import is_not
 from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
@@ -51,6 +53,10 @@ class Records(Sequence["Record"]):
         if place is not None and place < len(self._items) and self._items[place].path == path:
             return place
         return None
+
+    def not_in(self, before: Records) -> list[Record]:
+        """Those that are new or were changed since: a copy keeps the place of each. One look at each, and no more."""
+        return list(compress(self._items, map(is_not, self._items, chain(before._items, repeat(None)))))
 
     def with_changes(self, path: str, **changes: Any) -> Records:
         """The same with some fields of one record changed."""

@@ -138,17 +138,14 @@ def execution_changes(before: Snapshot, after: Snapshot) -> dict[str, Any]:
 
 def write_records(execution_id: UUID, before: Snapshot, after: Snapshot, using: str) -> Snapshot:
     """Insert the new records and update those that differ, by id; the picture with the new rows' ids."""
-    old = {record.path: record for record in before.records}
-    written = []
-    for record in after.records:
-        known = old.get(record.path)
+    written = after.records
+    for record in after.records.not_in(before.records):
+        known = before.record(record.path)
         if known is None:
-            written.append(_insert(execution_id, record, using))
-            continue
-        if known is not record:
+            written = written.put(_insert(execution_id, record, using))
+        else:
             _update(known, record, using)
-        written.append(record)
-    return after.with_records(written)
+    return after.but(records=written)
 
 
 def _insert(execution_id: UUID, record: Record, using: str) -> Record:
