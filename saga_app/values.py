@@ -12,9 +12,11 @@ from saga_app.core import registry
 from saga_app.core.binding import CallPlan, FromInput, FromItem, FromOutput, Origin
 from saga_app.core.lookup import Lookup, turn_at
 from saga_app.core.providers import Readable
+from saga_app.core.results import DONE, Spot
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import ELSEWHERE, Record, Snapshot
-from saga_app.core.tree import turns_of
+from saga_app.core.tree import prefix_of, turns_of
+from saga_app.core.walk import Walk
 from saga_app.store.leases import Lease
 from saga_app.store.texts import stored_text, stored_texts
 
@@ -31,7 +33,7 @@ class Values:
     _input: codec.Entries | None = None
     _input_is_inert: bool | None = None
     _lists: dict[str, codec.Elements] = field(default_factory=dict)
-    _readable: Readable | None = None
+    _saga: Saga[Any] | None = None
     _lookup: Lookup | None = None
 
     @property
@@ -94,19 +96,31 @@ class Values:
         return known
 
     @property
+    def saga(self) -> Saga[Any]:
+        """The definition."""
+        if self._saga is None:
+            self._saga = registry.get(self.facts.saga, self.facts.revision)
+            assert self._saga is not None  # noqa: S101 - nothing is called of a saga that is not known
+        return self._saga
+
+    @property
     def readable(self) -> Readable:
         """What can be read by name in this saga."""
-        if self._readable is None:
-            saga = registry.get(self.facts.saga, self.facts.revision)
-            assert saga is not None  # noqa: S101 - nothing is called of a saga that is not known
-            self._readable = saga.readable
-        return self._readable
+        return self.saga.readable
 
     def latest(self, names: Sequence[str], path: str) -> Record | None:
         """The record that these names mean, seen from `path`."""
         if self._lookup is None:
-            self._lookup = Lookup(self.readable.homes)
+            self._lookup = Lookup(self.readable.homes, self._is_over)
         return self._lookup.latest(self.facts.records, names, path)
+
+    def _is_over(self, record: Record) -> bool:
+        """A loop has its items from the start, and its results once it is over; a Try may go on without them."""
+        if record.name not in self.readable.breakable:
+            return True
+        loop = self.saga.places[record.name].node
+        walk = Walk(self.saga, self.facts, self.claim.moment())
+        return walk.block([loop], Spot(prefix_of(record.path))) is DONE
 
     def _text(self, path: str, column: str, text: str) -> str | None:
         if text != ELSEWHERE:
@@ -138,7 +152,7 @@ class Here:
     @property
     def index(self) -> int | None:
         """Which turn of the innermost loop the call is in; None outside of loops."""
-        return next(reversed(turns_of(self.path).values()), None)
+        return next(reversed([*turns_of(self.path).values()]), None)
 
     @property
     def iteration(self) -> int:
@@ -160,9 +174,8 @@ class Here:
         return items[place]
 
     def has(self, names: Sequence[str]) -> bool:
-        """Whether `output` finds something that is complete: a loop has no results as long as the call is in it."""
-        around = turns_of(self.path)
-        return not any(name in around for name in names) and self.values.latest(names, self.path) is not None
+        """Whether `output` finds something."""
+        return self.values.latest(names, self.path) is not None
 
     def inert(self, plan: CallPlan) -> bool:
         """Whether the arguments of that call can be made without running code of the project or reading its rows."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from saga_app.core.nodes import Approval, Branch, ForEach, If, Node, Parallel, Try, Wait, blocks
-from saga_app.core.providers import Provided, inside_loops, last_of, provided_by
+from saga_app.core.providers import inside_loops, last_of, provided_by
 
 #: Of a name: the sentence, or "" where no node provides it elsewhere.
 Elsewhere: TypeAlias = Callable[[str], str]
@@ -45,7 +45,7 @@ class Row:
         return self.at(self._length, around)
 
 
-def _inside(loop: ForEach, inner: Provided) -> Mapping[str, str]:
+def _inside(loop: ForEach, inner: Iterable[str]) -> Mapping[str, str]:
     said = {
         name: f"`{name}` is there only inside the loop `{loop.name}`; after it, `{loop.provides}` is the list of what "
         f"the last node of the body provides"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ class Lookup:
     Repeat the last turn counts that has something; whoever has a record sees nothing that began after it.
     """
 
-    def __init__(self, homes: Mapping[str, str]) -> None:
-        """`homes`: node → the innermost ForEach around it."""
-        self._homes = homes
+    def __init__(self, homes: Mapping[str, str], counts: Callable[[Record], bool]) -> None:
+        """`homes`: node → the innermost ForEach around it. `counts`: whether what has an output counts."""
+        self._homes, self._counts = homes, counts
         self._filed: dict[tuple[str, str], list[tuple[int, str]]] = {}
         self._known: list[str] = []
 
@@ -38,9 +38,13 @@ class Lookup:
         while place:
             place -= 1
             record = records.at(filed[place][1])
-            if record is not None and record.output_text is not None:
+            if record is not None and self._has_come_to_something(record, path):
                 return record
         return None
+
+    def _has_come_to_something(self, record: Record, path: str) -> bool:
+        """It has an output, and is over: a loop is not as long as somebody in it asks."""
+        return record.output_text is not None and not path.startswith(f"{record.path}[") and self._counts(record)
 
     def _file(self, records: Records) -> None:
         known = len(self._known)

@@ -47,12 +47,13 @@ def provided_by(nodes: Iterable[Node]) -> Provided:
     return found
 
 
-def inside_loops(nodes: Iterable[Node]) -> Iterator[tuple[ForEach, Provided]]:
-    """The ForEach loops among these nodes that are in no other one, each with what its body provides."""
+def inside_loops(nodes: Iterable[Node]) -> Iterator[tuple[ForEach, set[str]]]:
+    """The ForEach loops among these nodes that are in no other one, each with all names that mean something in it."""
     for node in nodes:
         if isinstance(node, ForEach):
-            inner = [provided_by(node.body), *(more for _, more in inside_loops(node.body))]
-            yield node, {name: providers for each in inner for name, providers in each.items()}
+            inner = list(walk(node.body))
+            items = {one.name for one in inner if isinstance(one, ForEach)}
+            yield node, items | {one.provides for one in inner if one.provides}
         else:
             for _, row in blocks(node):
                 yield from inside_loops(row)
@@ -89,12 +90,14 @@ class Readable:
     Attributes:
         names: name → the nodes that provide it.
         lists: loop → the nodes one of which leaves what a turn comes to: its list is made of them when it is read.
-        homes: node → the innermost ForEach around it; it is seen in the same turn of it alone. None are left out.
+        homes: node → the innermost ForEach around it, if any; it is seen in the same turn of it alone.
+        breakable: the loops in the body of a Try: such a one may have failed, and the saga gone on.
     """
 
     names: Mapping[str, tuple[str, ...]]
     lists: Mapping[str, tuple[str, ...]]
     homes: Mapping[str, str]
+    breakable: frozenset[str]
 
 
 def readable(nodes: Sequence[Node]) -> Readable:
@@ -103,8 +106,14 @@ def readable(nodes: Sequence[Node]) -> Readable:
     for node in walk(nodes):
         if node.provides:
             names[node.provides] = (*names.get(node.provides, ()), node.name)
-    lists = {node.name: last_of(node.body) for node in walk(nodes) if isinstance(node, ForEach)}
-    return Readable(names, lists, dict(_homes(nodes, "")))
+    loops = [node for node in walk(nodes) if isinstance(node, ForEach)]
+    tried = [one for node in walk(nodes) if isinstance(node, Try) for one in walk(node.body)]
+    return Readable(
+        names=names,
+        lists={node.name: last_of(node.body) for node in loops},
+        homes=dict(_homes(nodes, "")),
+        breakable=frozenset(node.name for node in tried if isinstance(node, ForEach)),
+    )
 
 
 def _homes(nodes: Iterable[Node], home: str) -> Iterator[tuple[str, str]]:

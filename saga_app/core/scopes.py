@@ -159,7 +159,8 @@ class _Walk:
 
     def _for_each(self, node: ForEach, here: _Here) -> View:
         self._note(node, here)
-        self.row(node.body, here.but(items=(node.name, *here.items), turns=True))
+        view = {name: seen for name, seen in here.view.items() if name != node.name}  # in there, it is the item
+        self.row(node.body, here.but(view=view, items=(node.name, *here.items), turns=True))
         return _with(here.view, node) if last_of(node.body) else here.view
 
     def _gate(self, node: Wait | Approval, here: _Here) -> View:
@@ -182,9 +183,9 @@ def _as_maybe(view: View, nodes: Iterable[Node], why: str) -> View:
     """The view, and what these nodes may have provided."""
     found = dict(view)
     for name, providers in provided_by(nodes).items():
-        if name not in found or found[name].why:
-            earlier = found[name].providers if name in found else ()
-            found[name] = Seen((*earlier, *(one.name for one in providers if one.name not in earlier)), why)
+        earlier = found.get(name, Seen((), why))
+        more = tuple(one.name for one in providers if one.name not in earlier.providers)
+        found[name] = Seen((*earlier.providers, *more), earlier.why and why)
     return found
 
 
