@@ -74,7 +74,7 @@ def plan_fork(saga: Saga[Any], x: Snapshot, path: str, execution_id: UUID) -> Fo
             undone = {"path": record.path, "compensation": str(record.compensation_status)}
             return Refused("child_undone" if record.kind == "child" else "undone", undone)
     copies = [one.but(**_FRESH, seq=seq, origin=one.origin or execution_id) for seq, one in enumerate(taken)]
-    begun = begun.but(records=copies, next_seq=len(copies))
+    begun = begun.with_records(copies).but(next_seq=len(copies))
     if saga.place(path) is None or not fits(saga, begun):
         return Refused("does_not_fit", {"revision": saga.revision, "path": path})
     return Fork(taken, begun.but(fingerprint=saga.fingerprint))
@@ -89,7 +89,7 @@ def _before(saga: Saga[Any], begun: Snapshot, x: Snapshot, first: Record) -> tup
     started = [one for one in x.records if one.seq < first.seq and one.status in _ENDED]
     found = [one for one in started if not _cut(one) or _passed(saga, one, [*started, first])]
     while True:
-        result = Walk(saga, begun.but(records=found), EVER, whole=True).all()
+        result = Walk(saga, begun.with_records(found), EVER, whole=True).all()
         failed = result.paths if isinstance(result, Failed) else ()
         if not any(one.path in failed for one in found):
             return tuple(sorted(found, key=lambda one: one.seq))
