@@ -104,12 +104,15 @@ Q_CLUSTER = {
     "ack_failures": True,
     "max_attempts": 1,
     "catch_up": False,
+    # Labels are printed by the workers beside the printer: `Q_CLUSTER_NAME=labels manage.py qcluster`.
+    "ALT_CLUSTERS": {"labels": {"workers": 1, "queue_limit": 1}},
 }
 SAGA = {
     "LEASE": float(os.environ.get("SAGA_LEASE", "30")),
     "HARD_STOP_GRACE": float(os.environ.get("SAGA_HARD_STOP_GRACE", "5")),
 }
 
-# The world outside: the bank and the warehouse keep their own books in their own file, beyond any transaction of ours.
+# The world outside: bank, warehouse and suppliers keep their own books in their own file, beyond our transactions.
 OUTSIDE_LEDGER = DATA_DIR / "outside.sqlite3"
 OUTSIDE_LATENCY = float(os.environ.get("OUTSIDE_LATENCY", "0"))  # seconds a call may take, at most
+SHOP_DAY = float(os.environ.get("SHOP_DAY", "120"))  # seconds: this shop is there to be watched, and nobody waits a day

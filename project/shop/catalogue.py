@@ -12,6 +12,7 @@ SHELF = [  # sku, name, unit, price, pieces
     ("T-03", "Lapsang Souchong", "tin of 100 g", "9.80", 48),
     ("T-04", "Oolong “Iron Goddess”", "tin of 100 g", "18.20", 40),
     ("T-05", "Maté, toasted", "bag of 250 g", "7.40", 80),
+    ("T-06", "House blend", "bag of 1 kg", "14.00", 600),
     ("K-01", "Cast-iron kettle", "0.9 l", "74.00", 12),
     ("K-02", "Gaiwan with saucer", "porcelain, 120 ml", "22.00", 2),
     ("K-03", "Tea crate “Überseekiste”", "holds 24 tins", "129.00", 1),

@@ -16,7 +16,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser, cal
 from django.db import connections
 from django.urls import reverse
 
-from project import demo
+from project import demo, samples
 from project.processes import interrupt_once
 from saga_app.models import Execution
 
@@ -42,7 +42,7 @@ class Command(BaseCommand):
             with _alone():
                 _empty()
                 call_command("migrate", verbosity=0)
-                demo.fill()
+                samples.fill()
                 self._run(port)
         except KeyboardInterrupt:
             self.stdout.write("\nStopped.")
@@ -52,11 +52,11 @@ class Command(BaseCommand):
     def _run(self, port: int) -> None:
         with demo.children(port) as family:
             demo.await_site(port, family)
-            self.stdout.write(READY.format(port=port, name=demo.NAME, password=demo.PASSWORD))
+            self.stdout.write(READY.format(port=port, name=samples.OPERATOR, password=samples.PASSWORD))
             if "rest_framework" in settings.INSTALLED_APPS:
                 self.stdout.write(f"  The API        http://127.0.0.1:{port}{reverse('saga_api:execution-list')}\n\n")
             self.stdout.write("Placing orders, one for every way an order can go …")
-            demo.place_orders(family)
+            demo.place_samples(family)
             states = Counter(Execution.objects.values_list("status", flat=True))
             self.stdout.write("  " + ", ".join(f"{count} {status}" for status, count in sorted(states.items())))
             self.stdout.write("\nCtrl-C stops everything.")
