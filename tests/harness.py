@@ -136,7 +136,7 @@ def elapsed() -> float:
     return time.monotonic() - _began[0]
 
 
-def work(n: int = 1, sagas: Sequence[Saga] | None = None, skip: bool = False) -> None:
+def work(n: int = 1, sagas: Sequence[Saga] | None = None, skip: bool = False, *, patience: float = PATIENCE) -> None:
     """Let n real worker processes work until nothing is due; a dead one is replaced.
 
     In a thread, which cannot fork safely, this process does the work itself.
@@ -145,23 +145,24 @@ def work(n: int = 1, sagas: Sequence[Saga] | None = None, skip: bool = False) ->
         n: how many.
         sagas: all they know.
         skip: stop the clock, and move it over waits until nothing waits.
+        patience: seconds after which it is taken for a worker that goes on for ever.
     """
     if threading.current_thread() is not threading.main_thread():
         drive_what_is_due()
         return
     if skip:
         clock.set(clock.now())
-    _until_idle(Crew(n, until_idle=True, sagas=sagas, skip=skip))
+    _until_idle(Crew(n, until_idle=True, sagas=sagas, skip=skip), patience)
 
 
-def _until_idle(crew: Crew) -> None:
-    ends = time.monotonic() + PATIENCE
+def _until_idle(crew: Crew, patience: float) -> None:
+    ends = time.monotonic() + patience
     crew.begin()
     try:
         while not crew.ended() and time.monotonic() < ends:
             time.sleep(0.005)
         if crew.code != 0:
-            why_not = "a worker's own loop raised" if crew.code == RAISED else f"still at work after {PATIENCE:g} s"
+            why_not = "a worker's own loop raised" if crew.code == RAISED else f"still at work after {patience:g} s"
             raise AssertionError(f"{why_not}:\n{log()[-8000:]}")
     finally:
         crew.stop()
