@@ -8,12 +8,13 @@ is `ELSEWHERE`: there is one, in the table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from saga_app.core.facts import Facts
 from saga_app.core.records import Records
 from saga_app.core.status import CompensationStatus, RollbackStatus, Status, StepStatus, StuckReason, UnwindCause
 
@@ -21,7 +22,7 @@ ELSEWHERE = ""  # no JSON text is empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Facts):
     """One call of a step in one execution."""
 
     id: int | None = None
@@ -79,10 +80,6 @@ class Record:
         """Some worker has it, or may take it: only a worker that claims it may change it."""
         return self.row_due_at is not None
 
-    def but(self, **changes: Any) -> Record:
-        """The same record with some fields changed."""
-        return replace(self, **changes)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
@@ -122,7 +119,7 @@ class Kid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Facts):
     """One execution with its step records, in the order they started."""
 
     saga: str
@@ -174,13 +171,15 @@ class Snapshot:
 
     def __post_init__(self) -> None:
         """Take any sequence of records."""
-        records: object = self.records
+        records: Any = self.records
         if not isinstance(records, Records):
-            object.__setattr__(self, "records", Records(self.records))
+            object.__setattr__(self, "records", Records(records))
 
     def but(self, **changes: Any) -> Snapshot:
-        """The same picture with some fields changed."""
-        return replace(self, **changes)
+        """The same picture with some fields changed; its records may be any sequence of them."""
+        if not isinstance(changes.get("records", self.records), Records):
+            changes["records"] = Records(changes["records"])
+        return Facts.but(self, **changes)  # super() does not find itself in a dataclass with slots
 
     def record(self, path: str) -> Record | None:
         """The record of that path, or None: it has not started."""
