@@ -89,7 +89,7 @@ def fork(
         if not is_new:
             raise KeyConflict(saga.name, key or "", ["key"])
         store.take_over(old, made.pk, planned, alias())
-        told = {"path": path, "execution": str(made.pk), "taken": [one.path for one in planned.taken]}
+        told = {"path": path, "execution": str(made.pk), "taken": len(planned.taken)}
         events.append(row.pk, "fork", alias(), actor=actor, reason=reason, data=told)
     made = acting.found(made)
     made.is_new = True
