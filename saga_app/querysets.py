@@ -66,9 +66,12 @@ class StepRecordQuerySet(models.QuerySet["StepRecord"]):
         return self.defer("arguments_text", "output_text")
 
     def undone(self) -> StepRecordQuerySet:
-        """Those that owe a compensation and have no settled outcome: what stands, or may stand, in the world."""
+        """Those that owe a compensation and have no settled outcome: what stands, or may stand, in the world.
+
+        What a fork has taken over is owed there.
+        """
         unknown = Q(status="failed", may_have_happened=True) | Q(status="running", outcome_known=False)
-        owed = Q(owes=True) & (Q(status="completed") | unknown)
+        owed = Q(owes=True, taken_by=None) & (Q(status="completed") | unknown)
         return self.filter(owed & ~Q(compensation_status__in=["compensated", "resolved"]))
 
 

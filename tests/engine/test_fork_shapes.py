@@ -183,6 +183,16 @@ def test_a_milestone_that_was_passed_stays_passed() -> None:
     assert outcomes(new) == {"a": "", "b": "compensated"}
 
 
+def test_what_stands_is_shown_where_it_is_owed() -> None:
+    """Of one that rested: what was before the milestone stands still, until a fork has taken it over."""
+    old = ended(do("a", comp=OK), Milestone("m"), do("b", fail(OSError), ok()))
+    assert old.rollback_status == "rested"
+    assert [one.path for one in old.steps.undone()] == ["a"]
+    new = old.fork("b")
+    assert [one.path for one in old.steps.undone()] == []
+    assert [one.path for one in new.steps.undone()] == ["a"]
+
+
 @pytest.mark.parametrize(("path", "pivoted"), [("a", False), ("b", False), ("c", True), ("d", True)])
 def test_the_pivot_comes_along_where_it_lies_before(path: str, pivoted: bool) -> None:
     old = ended(do("a", comp=OK), do("b", comp=OK), Pivot(), do("c"), do("d"))
