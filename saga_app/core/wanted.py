@@ -10,9 +10,7 @@ from saga_app.core.binding import LEFT_OUT
 from saga_app.core.errors import DefinitionError
 from saga_app.core.names import nearest
 from saga_app.core.nodes import Child, Node, Sleep, called, walk
-from saga_app.core.options import check_bound
 from saga_app.core.planning import Site
-from saga_app.core.providers import word
 from saga_app.core.signatures import Parameter, hints_of
 
 
@@ -55,13 +53,12 @@ def wanted(where: str, nodes: Iterable[Node]) -> Iterator[Wanted]:
 
 def _of_child(node: Child, where: str) -> Wanted:
     target, fields = node.target, node.target.input_names
-    for name, value in node.bindings.items():
+    for name in node.bindings:
         if name not in fields:
             raise DefinitionError(
                 f"{where}, {node.shown}: `.bind({name}=…)`: the input of saga {target.name!r} has no `{name}`. "
                 f"{nearest(name, fields)}"
             )
-        check_bound(name, value, [Parameter(one) for one in fields], word(node.name))
     site = Site(
         f"{where}, {node.shown}",
         what=f"the input of saga {target.name!r}, its field",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from saga_app import Context, DefinitionError, Pivot, Saga, ref
 from saga_app.core import registry
 from saga_app.core.binding import CallPlan, fill
+from saga_app.core.nodes import Branch, ForEach
 from tests import strategies
 from tests.core.making import CTX, Order, Values, made, refused, saga
 
@@ -107,6 +108,39 @@ def test_a_sure_output_that_is_missing_is_an_error() -> None:
     reader = made("reader", optional=("a",))
     plan = saga(made("a"), reader).call(reader)
     with pytest.raises(DefinitionError, match="`a`: `a` had nothing"):
+        fill(plan, Values(), ctx=CTX)
+
+
+# Loops
+
+
+def test_items_and_turns() -> None:
+    """Rule (3): the item, by the name of its loop, and which turn it is; a binding wins over both."""
+    pack = made("pack", "line", "iteration", "sku", "n").bind(sku=ref("line.sku"), n=ref("iteration"))
+    row = saga(ForEach("line", ref("input.lines"), pack, made("more", "line").bind(line=5)))
+    plan = row.call("pack")
+    values = Values(items={"line": {"sku": "A"}}, iteration=7)
+    assert fill(plan, values, ctx=CTX) == {"line": {"sku": "A"}, "iteration": 7, "sku": "A", "n": 7}
+    assert (plan.reads, plan.calls_user_code) == ({"line"}, True)
+    assert fill(row.call("more"), Values(), ctx=CTX) == {"line": 5}
+    assert row.call("line").reads == frozenset()
+
+
+def test_an_item_that_leads_nowhere() -> None:
+    """The error names the reference and what was found instead."""
+    row = saga(ForEach("line", ref("input.lines"), made("pack", "sku").bind(sku=ref("line.skew"))))
+    with pytest.raises(DefinitionError, match=r'ref."line.skew".: a value of type dict'):
+        fill(row.call("pack"), Values(items={"line": {"sku": "A"}}), ctx=CTX)
+
+
+def test_one_name_of_several_nodes() -> None:
+    """What is read is whichever of them has run."""
+    row = saga(Branch(lambda: "card", card=made("charge", provides="x"), bill=made("bill", provides="x")).named("pay"),
+               made("ship", "x"))  # fmt: skip
+    plan = row.call("ship")
+    assert fill(plan, Values({}, {"bill": 2}), ctx=CTX) == {"x": 2}
+    assert plan.reads == {"charge", "bill"}
+    with pytest.raises(DefinitionError, match="`x`: `charge`, `bill` had nothing"):
         fill(plan, Values(), ctx=CTX)
 
 

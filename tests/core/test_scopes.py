@@ -101,7 +101,7 @@ def test_a_try() -> None:
 
 
 def test_a_while() -> None:
-    """Its body may never run; within, and in the condition, there is what the turn before provided, if there was one."""
+    """Its body may never run; in it, and in the condition, there is what the turn before provided, if there was one."""
     loop = While(again, a, b)
     assert end(loop) == dict.fromkeys("ab", "the loop `again` may have no turn at all")
     first = dict.fromkeys("ab", "the first turn of `again` has nothing of it yet")
@@ -125,9 +125,11 @@ def test_a_for_each() -> None:
     inside = at("b", loop)
     assert (inside.items, inside.turns, inside.outputs, dict(inside.maybe)) == (("line",), True, {"a": ("a",)}, {})
     assert at("line", loop).items == ()
-    assert at("c", loop, c).absent("a") == at("c", c, loop).absent("a") == (
-        "`a` is there only inside the loop `line`; after it, `line` is the list of what the last node of the body provides"
+    only_inside = (
+        "`a` is there only inside the loop `line`; after it, `line` is the list of what the last node of the body "
+        "provides"
     )
+    assert at("c", loop, c).absent("a") == at("c", c, loop).absent("a") == only_inside
     named = loop.named(provides="lines_done")
     assert end(named) == {"lines_done": ""}
     assert "after it, `lines_done` is the list" in at("c", named, c).absent("line")
@@ -247,9 +249,15 @@ def test_an_input_named_like_an_item() -> None:
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [
-        ([Branch(chosen, card=x, cash=a).named("pay"), made("r", "x")], "because only path `card` of `pay` provides it"),
+        (
+            [Branch(chosen, card=x, cash=a).named("pay"), made("r", "x")],
+            "because only path `card` of `pay` provides it",
+        ),
         ([Branch(chosen, card=x, cash=made("r", "x")).named("pay")], "because only path `card` of `pay` provides it"),
-        ([Branch(lambda x: "card", card=x).named("pay")], "`x` is a field of its input and is provided by step `charge`"),
+        (
+            [Branch(lambda x: "card", card=x).named("pay")],
+            "`x` is a field of its input and is provided by step `charge`",
+        ),
         ([Parallel(one=x, two=made("r", "x"))], "runs beside it"),
         ([Parallel(one=x, two=Repeat(made("r", "x"), until=again))], "runs beside it"),
         ([ForEach("line", ref("lines"), x), made("r", "x")], "only inside the loop `line`"),
@@ -258,7 +266,10 @@ def test_an_input_named_like_an_item() -> None:
         ([Wait("paid", timeout=1, on_timeout=made("r", "paid"))], "`paid` has nothing where its time is up"),
         ([Try(made("r", "x"), recover=x)], "only recover=[…] of Try(…) provides it"),
         ([made("r", "x"), Branch(chosen, card=x)], "`charge` provides `x` only later"),
-        ([While(lambda x: True, x).named("loop")], "the first turn of `loop` has nothing of it yet: give the parameter a"),
+        (
+            [While(lambda x: True, x).named("loop")],
+            "the first turn of `loop` has nothing of it yet: give the parameter a",
+        ),
         ([made("r", "iteration")], "reserved word"),
     ],
 )

@@ -22,6 +22,8 @@ from tests.core.walks import Env, Run
 def shared(draw: st.DrawFn) -> tuple[Node, ...]:
     """A tree in which some nodes provide the same name as another, wherever that is allowed."""
     nodes = draw(strategies.trees(depth=2))
+    for loop in (one for one in walk(nodes) if isinstance(one, ForEach)):
+        rename(loop, draw(st.sampled_from([loop.name, f"{loop.name}_results"])))
     giving = [one for one in walk(nodes) if one.provides and not isinstance(one, ForEach)]
     for one, other in draw(st.lists(st.tuples(*[st.sampled_from(giving)] * 2), max_size=6)) if giving else []:
         before = other.provides

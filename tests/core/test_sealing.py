@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from saga_app import Context, DefinitionError, Saga, ref, step
+from saga_app import Context, DefinitionError, InputError, Saga, ref, step
+from saga_app.core import registry
 from saga_app.core.binding import fill
+from saga_app.core.nodes import Approval, Child, If, Repeat, Sleep, While
 from saga_app.core.steps import Step
 from tests.core.making import CTX, Order, Values, made, refused, saga
 
@@ -71,6 +73,107 @@ def test_a_handler_does_not_see_what_came_later() -> None:
     one = made("charge", "card")
     one.reconcile(lambda ship: None)
     assert "only later" in refused(one, made("ship"))
+
+
+# What chooses, waits and decides
+
+
+def test_what_chooses_follows_the_rule() -> None:
+    """Choosers, conditions and items are calls like any other, kept under the name of their node."""
+
+    def is_big(total: int, a: int, limit: int = 5) -> bool:
+        return total + a > limit
+
+    row = saga(made("a"), If(is_big, made("b")), While(lambda b=None: b is None, made("c")).named("again"))
+    assert row.input_names == {"total": True, "limit": False}
+    assert fill(row.call("is_big"), Values({"total": 3}, {"a": 1}), ctx=CTX) == {"total": 3, "a": 1, "limit": 5}
+    assert fill(row.call("again"), Values(), ctx=CTX) == {"b": None}
+
+
+def test_a_condition_sees_what_its_body_provides() -> None:
+    """Of a While maybe, of a Repeat surely."""
+    assert "c=None" in refused(While(lambda c: c, made("c")).named("again"))
+    row = saga(Repeat(made("c"), until=lambda c, iteration: c).named("done"))
+    assert fill(row.call("done"), Values({}, {"c": 1}, iteration=2), ctx=CTX) == {"c": 1, "iteration": 2}
+
+
+def test_how_long_it_sleeps() -> None:
+    """A value, a reference, or a function that follows the rule."""
+    row = saga(made("a"), Sleep(60), Sleep(ref("input.pause")).named("pause_too"),
+               Sleep(until=lambda a, day: a + day).named("till"))  # fmt: skip
+    assert row.input_names == {"pause": True, "day": True}
+    assert fill(row.call("sleep"), Values(), ctx=CTX) == {"delta": 60}
+    assert fill(row.call("pause_too"), Values({"pause": 5}), ctx=CTX) == {"delta": 5}
+    assert fill(row.call("till"), Values({"day": 2}, {"a": 1}), ctx=CTX) == {"until": 3}
+    assert "lambda pause=60: pause" in refused(made("may", required=False), Sleep(ref("may")))
+
+
+def test_who_may_decide() -> None:
+    """`allow` is asked by a door: `actor` is given, there is no ctx, and a misspelt name does not become the input."""
+    row = saga(made("a"), Approval("ok", allow=lambda actor, a: actor == a))
+    plan = row.allow_call("ok")
+    assert fill(plan, Values({}, {"a": 1}), ctx=None, given={"actor": 1}) == {"actor": 1, "a": 1}
+    assert "Approval `ok`, allow: there is no `ctx`" in refused(Approval("ok", allow=lambda actor, ctx: True))
+    assert "nobody fills parameter `aktor`" in refused(Approval("ok", allow=lambda aktor: True))
+
+
+# Children
+
+
+def kid(**options: Any) -> Saga[Any]:
+    with registry.isolate():
+        return Saga("kid", made("pay", "total", optional=("note",)), **options)
+
+
+def test_the_input_of_a_child() -> None:
+    """Its fields are its parameters: bound, or filled by the same rule; what is optional may be left out."""
+    row = saga(made("total"), made("note", required=False), Child(kid()))
+    plan = row.call("kid")
+    assert fill(plan, Values({}, {"total": 3, "note": "n"}), ctx=CTX) == {"total": 3, "note": "n"}
+    assert fill(plan, Values({}, {"total": 3}), ctx=CTX) == {"total": 3}
+    bound = saga(made("a"), Child(kid()).bind(total=ref("a"), note=lambda a, tax: f"{a}{tax}"))
+    assert bound.input_names == {"tax": True}
+    assert fill(bound.call("kid"), Values({"tax": 1}, {"a": 2}), ctx=CTX) == {"total": 2, "note": "21"}
+
+
+def test_a_parent_asks_for_what_its_child_wants() -> None:
+    """Without input=, what nobody fills is the parent's input, with the types that the child's declares."""
+    row = saga(Child(kid(input=Order)))
+    assert row.input_names == {"total": True, "sku": False}
+    with pytest.raises(InputError, match=r"total: must be int, is str .asked by Child `kid`"):
+        row.accept({"total": "3"})
+    assert row.convert({"total": "3"}) == {"total": 3}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ([Child("kid").bind(totl=1)], ["`.bind(totl=…)`", "the input of saga 'kid' has no `totl`", "`total`"]),
+        ([Child("kid").named("first")], ["Child `first`: nobody fills the input of saga 'kid', its field `total`"]),
+        ([made("total", required=False), Child("kid")], ["`total` may have nothing", "bind a function to it"]),
+        ([Child("kind")], ["Child('kind')", "Did you mean `kid`?"]),
+    ],
+)
+def test_what_is_said_of_a_child(nodes: list[Any], said: list[str]) -> None:
+    """Its fields, its bindings, its name."""
+
+    def fields(other: int = 1) -> None: ...
+
+    with registry.isolate():
+        Saga("kid", made("pay", "total", optional=("note",)))
+        with pytest.raises(DefinitionError) as caught:
+            Saga("s", *nodes, input=fields).seal()
+    assert [one for one in said if one not in str(caught.value)] == []
+
+
+def test_children_of_children() -> None:
+    """However deep, each is sealed once, the innermost first."""
+    with registry.isolate():
+        deep = Saga("level-0", made("pay", "total"))
+        for level in range(1, 150):
+            deep = Saga(f"level-{level}", Child(deep), Child(f"level-{level - 1}").named("again"))
+        deep.seal()
+    assert deep.input_names == {"total": True}
 
 
 # What is said when nobody does
