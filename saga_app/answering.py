@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
-from saga_app import acting, codec
+from django.db.models import QuerySet
+
+from saga_app import acting, clock, codec
 from saga_app.acting import Request, Target
 from saga_app.core import addressing, registry
 from saga_app.core.answers import Decision
@@ -20,9 +22,10 @@ from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.start_options import check_signal
 from saga_app.core.status import TERMINAL
 from saga_app.core.verbs import Refused
-from saga_app.models import Event, Execution
+from saga_app.models import Event, Execution, StepRecord
 from saga_app.store import changes, events, rows, signals
 from saga_app.store.changes import Locked
+from saga_app.store.leases import Lease
 from saga_app.store.signals import MOST_UNREAD, Arrival
 from saga_app.store.transactions import alias
 from saga_app.values import Values
@@ -198,18 +201,27 @@ def _check_actor(node: Approval, row: Execution, gate: str, actor: Any) -> None:
 
 def _allowed(saga: Saga[Any], node: Approval, row: Execution, x: Snapshot, path: str, actor: Any) -> bool:
     """What the saga's own function says; it sees what any call at that place sees."""
-    seen = Values(_Seen(row.pk, alias(), row.input_text), x).at(path)  # type: ignore[arg-type]
+    at = clock.monotonic()
+    look = _Look(
+        execution_id=row.pk,
+        using=alias(),
+        epoch=row.epoch,
+        holder="",
+        now=clock.now(),
+        at=at,
+        lease_ends=at,
+        stored_input=row.input_text,
+    )
     function: Callable[..., Any] = node.allow  # type: ignore[assignment]
-    return bool(function(**fill(saga.allow_call(node), seen, ctx=None, given={"actor": actor})))
+    return bool(function(**fill(saga.allow_call(node), Values(look, x).at(path), ctx=None, given={"actor": actor})))
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """An execution that is looked at by somebody who does not drive it."""
+class _Look(Lease):
+    """Somebody looks at an execution and drives nothing."""
 
-    execution_id: UUID
-    using: str
-    input_text: str
+    def step(self, path: str) -> QuerySet[StepRecord]:
+        """No record is theirs."""
+        return StepRecord.objects.none()
 
 
 def _starter(row: Execution) -> Any:

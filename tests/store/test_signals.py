@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from saga_app import InputError, Saga, UnsupportedValue, VerbRefused, Wait, engine, executor, step
+from saga_app import ForEach, InputError, Saga, UnsupportedValue, VerbRefused, Wait, engine, executor, ref, step
 from saga_app.core import registry
 from saga_app.models import Event, Signal
 from saga_app.queue import inline
@@ -177,6 +177,16 @@ def test_a_path_means_one_gate() -> None:
     x = waiting(Wait("go").named("gate"))
     assert told(x, "gate") == "" and Signal.objects.get().name == "gate"
     assert inline.drive(x).status == "completed"
+
+
+def test_a_path_in_a_loop_has_its_turns() -> None:
+    """The signal's name opens one turn after the other; a path is that of one turn, and the node's name is neither."""
+    x = Saga("w", ForEach("line", ref("input.lines"), Wait("go").named("gate"))).start(lines=[1, 2])
+    no_paths = ("gate", "line[x]/gate", "line[0]gate", "line/gate", "line[0]/line[1]/gate", "line[0]")
+    assert {told(x, name) for name in no_paths} == {"no_such_gate"}
+    assert [told(x, name, n) for n, name in enumerate(["line[1]/gate", "go"])] == ["", ""]
+    x = inline.drive(x)
+    assert [x.steps.get(path=f"line[{n}]/gate").output for n in (0, 1)] == [1, 0]
 
 
 @pytest.mark.parametrize("name", ["", "x" * 256, "a\x00b", "\ud800", None, 7])
