@@ -102,6 +102,7 @@ Q_CLUSTER = {
     "retry": 120,
     "save_limit": -1,
     "log_level": "WARNING",
+    "ALT_CLUSTERS": {"labels": {"workers": 1, "queue_limit": 1}},  # a queue of the demo shop
     **json.loads(os.environ.get("SAGA_TEST_Q_CLUSTER", "{}")),
 }
 SAGA = json.loads(os.environ.get("SAGA_TEST_SAGA", "{}"))

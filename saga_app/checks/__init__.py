@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.apps import apps
 from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004 - Django's name
 from django.db import connections
 from django.utils.module_loading import import_string
 
 from saga_app import conf
-from saga_app.checks import sagas
+from saga_app.checks import queues, sagas
 from saga_app.core.names import nearest
 from saga_app.models import Execution, Worker
 from saga_app.store.transactions import alias
@@ -21,57 +19,19 @@ from saga_app.store.transactions import alias
 Messages = Iterator[CheckMessage]
 
 TAG = "saga"
-BROKERS = (
-    '"broker_class": "saga_app.queue.broker.OrmBroker" (or RedisBroker beside a Redis, SagaBroker for sagas alone)'
-)
 SHORTEST_WAIT = 10  # seconds that a SQLite writer should wait for another
 
 
 @register(TAG)
 def check_all(**_: Any) -> list[CheckMessage]:
     """What can be said without asking a database."""
-    return [*_queue(), *_databases(), *_settings(), *sagas.found()]
+    return [*queues.found(), *_databases(), *_settings(), *sagas.found()]
 
 
 @register(TAG, Tags.database)
 def check_tables(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """What the tables say: `manage.py check --database default`."""
     return [*_tables(alias())] if alias() in (databases or ()) else []
-
-
-def _queue() -> Messages:
-    written = conf.q_cluster()
-    if not apps.is_installed("django_q"):  # then no broker can be imported, which says less
-        said = "INSTALLED_APPS has no django_q, so there are no tables of its queue and no `manage.py qcluster`."
-        yield Error(said, hint='Add "django_q" to INSTALLED_APPS, and run `manage.py migrate`.', id="saga_app.E012")
-    elif problem := _broker_problem(written.get("broker_class")):
-        yield Error(problem, hint=f"Write in Q_CLUSTER: {BROKERS}.", id="saga_app.E001")
-    if "fork" not in multiprocessing.get_all_start_methods():
-        hint = "Run `manage.py qcluster` on Linux or macOS; the site itself may run here."
-        yield Error(
-            "This platform cannot fork, and the cluster's processes share memory.", hint=hint, id="saga_app.E011"
-        )
-    workers = written.get("workers") or multiprocessing.cpu_count()
-    limit = written.get("queue_limit", workers**2)
-    if written and (not limit or limit > workers):
-        said = f"Q_CLUSTER: queue_limit is {limit or 'none'}, above the {workers} workers."
-        hint = f'Write "queue_limit": {workers}: what waits in a longer queue waits behind whoever is slow.'
-        yield Warning(said, hint=hint, id="saga_app.W004")
-
-
-def _broker_problem(dotted: object) -> str:
-    """Why `manage.py qcluster` would not drive executions; "" when it would."""
-    if not dotted:
-        return "Q_CLUSTER names no broker_class, so `manage.py qcluster` drives no executions."
-    try:
-        from saga_app.queue.tickets import SagaTickets  # noqa: PLC0415 - it needs django_q, which may be missing
-
-        broker = import_string(str(dotted))
-    except Exception as error:  # noqa: BLE001 - an import may fail in any way
-        return f"Q_CLUSTER: broker_class {dotted!r} cannot be imported: {error}"
-    if isinstance(broker, type) and issubclass(broker, SagaTickets):
-        return ""
-    return f"Q_CLUSTER: broker_class {dotted!r} does not look at the saga tables, so executions are not driven."
 
 
 def _databases() -> Messages:
@@ -180,3 +140,4 @@ def _tables(using: str) -> Messages:
         said = f"The cluster {worker.cluster} on {worker.host} takes nothing from its queue since {worker.wedged_at}."
         hint = 'Kill its processes and start it again, or write SAGA["EXIT_WHEN_WEDGED"] = True under a supervisor.'
         yield Warning(said, hint=hint, id="saga_app.W007")
+    yield from queues.unserved(using)

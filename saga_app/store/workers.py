@@ -60,3 +60,8 @@ def unserved(using: str) -> list[str]:
     executions = Execution.objects.using(using).due().order_by().values_list("queue", flat=True).distinct()
     steps = StepRecord.objects.using(using).due().order_by().values_list("queue", flat=True).distinct()
     return sorted({*executions, *steps} - served(using))
+
+
+def command(queue: str) -> str:
+    """What to run for that queue to be served."""
+    return f"Q_CLUSTER_NAME={queue} manage.py qcluster" if queue else "manage.py qcluster"

@@ -25,6 +25,7 @@ class Cluster:
         workers: int = 1,
         saga: dict[str, object] | None = None,
         signing_key: str = "a key for tests",
+        name: str = "",
         **q_cluster: object,
     ) -> None:
         self.children = children
@@ -35,6 +36,7 @@ class Cluster:
             q_cluster=settings,
             DJANGO_SETTINGS_MODULE="tests.queue.settings",
             SAGA_TEST_SECRET_KEY=signing_key,
+            **({"Q_CLUSTER_NAME": name} if name else {}),
         )
         self.process = children.start("manage.py", "qcluster", env=variables)
         until(lambda: len(self.pids("ready for work")) >= workers and self.pids("pushing tasks"), self.report)

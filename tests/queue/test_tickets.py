@@ -14,7 +14,7 @@ from django_q.monitor import monitor
 from django_q.signing import SignedPackage
 from django_q.worker import worker
 
-from saga_app import timeouts
+from saga_app import executor, timeouts
 from saga_app.models import Execution
 from saga_app.queue import board, tasks
 from saga_app.queue.board import Board
@@ -90,17 +90,41 @@ def test_a_look_is_taken_once_a_poll(desk: Desk, monkeypatch: pytest.MonkeyPatch
     """Ordinary tasks are not delayed by looking: under load the broker is asked thousands of times a second."""
     monkeypatch.setattr(Conf, "POLL", 60)
     desk._pause = 60
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):  # one for executions, one for queued steps
         desk.tickets()
         desk.tickets()
 
 
 def test_a_look_takes_no_lock_and_leaves_no_transaction(desk: Desk, django_assert_num_queries) -> None:
     start(1)
-    with django_assert_num_queries(1) as captured:
+    with django_assert_num_queries(2) as captured:
         desk.tickets()
-    assert captured[0]["sql"].startswith("SELECT")
-    assert "FOR" not in captured[0]["sql"]
+    assert all(query["sql"].startswith("SELECT") and "FOR" not in query["sql"] for query in captured)
+
+
+def test_queued_steps_are_looked_for_too(desk: Desk) -> None:
+    """Three of a group are due, and the execution waits: as many tickets as there are workers."""
+    execution = sagas.side_by_side.start(seconds=0)
+    executor.drive(execution.pk, holder="host:1")
+    (first, second) = unpacked(desk.tickets())
+    use(first)
+    use(second)
+    assert sorted(words[1] for words in noted("walked")) == ["first", "last", "second", "third"]
+
+
+def test_only_those_of_the_queue_it_serves(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cluster of another name hands out none for the ordinary queue, and its workers claim nothing of it."""
+    execution = sagas.labelled.start()
+    monkeypatch.setattr(Conf, "CLUSTER_NAME", "slow")
+    assert desk.tickets() == []
+    executor.drive(execution.pk, holder="host:1")
+    start(1)
+    (ticket,) = unpacked(desk.tickets())
+    use(ticket)
+    assert [words[0] for words in noted()] == ["print"]
+    monkeypatch.setattr(Conf, "CLUSTER_NAME", Conf.PREFIX)
+    use(unpacked(desk.tickets())[0])
+    assert sorted(words[0] for words in noted()) == ["greet", "print", "walk", "walked"]
 
 
 def test_what_a_ticket_says(desk: Desk) -> None:

@@ -8,7 +8,7 @@ import time
 
 from django_q.tasks import async_task
 
-from saga_app import Backoff, Context, Saga, step
+from saga_app import Backoff, Context, ForEach, Parallel, Saga, ref, step
 from tests.queue.works.notes import note
 from tests.site.models import Tag
 
@@ -87,3 +87,33 @@ def enqueue(name: str) -> None:
 
 
 enqueuing = Saga("works-enqueuing", enqueue)
+
+
+many = Saga("works-many", ForEach("item", ref("input.items"), walk, concurrency=50))
+
+side_by_side = Saga(
+    "works-side-by-side", Parallel(walk.named("first"), walk.named("second"), walk.named("third")), walk.named("last")
+)
+
+deadly_group = Saga("works-deadly-group", Parallel(die_once, walk.named("beside").bind(seconds=0.1)))
+
+
+@step(idempotent=True, queue="slow")
+def print_label() -> None:
+    note("print")
+
+
+@print_label.compensate
+def tear_up() -> None:
+    note("tear-up")
+
+
+@step(attempts=1)
+def refuse() -> None:
+    note("refuse")
+    raise ValueError("no")
+
+
+labelled = Saga("works-labelled", print_label, walk.named("after").bind(seconds=0.01))
+torn = Saga("works-torn", print_label, refuse)
+whole = Saga("works-whole", walk.named("alone").bind(seconds=0.01), queue="slow")
