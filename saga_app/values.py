@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,7 @@ from saga_app.core.walk import Walk
 from saga_app.store.leases import Lease
 from saga_app.store.texts import stored_text, stored_texts
 
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
 KEPT = 8  # lists of items that are kept parsed; more would only be more memory
 
 
@@ -86,7 +88,8 @@ class Values:
         """The items of the loop at that path, each decoded when it is asked for: the list is parsed once."""
         known = self._lists.pop(path, None)
         if known is None:
-            text = self.output_text(path)
+            record = self.facts.record(path)
+            text = self._text(path, "output_text", ELSEWHERE if record is None else record.output_text or "")
             if text is None:
                 raise KeyError(path)
             known = codec.elements(text, path=path)
@@ -119,7 +122,7 @@ class Values:
         if record.name not in self.readable.breakable:
             return True
         loop = self.saga.places[record.name].node
-        walk = Walk(self.saga, self.facts, self.claim.moment())
+        walk = Walk(self.saga, self.facts, LONG_AGO)  # what is over is over at any time
         return walk.block([loop], Spot(prefix_of(record.path))) is DONE
 
     def _text(self, path: str, column: str, text: str) -> str | None:
@@ -180,17 +183,6 @@ class Here:
     def inert(self, plan: CallPlan) -> bool:
         """Whether the arguments of that call can be made without running code of the project or reading its rows."""
         return not plan.calls_user_code and not plan.wants_context and all(map(self._is_inert, plan.origins()))
-
-    def texts(self, names: Iterable[str]) -> Iterator[str]:
-        """What is decoded where these nodes are read, encoded."""
-        around = turns_of(self.path)
-        for name in names:
-            record = self.values.latest([name], self.path)
-            if name in around:
-                items, place = self._item(name)
-                yield items.text(place)
-            elif record is not None:
-                yield from self._texts(record)
 
     def _is_inert(self, origin: Origin) -> bool:
         match origin:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from keyword import iskeyword
 from typing import Any
 
 from hypothesis import strategies as st
@@ -34,7 +35,9 @@ from saga_app.core.steps import Step
 #: Names of steps, outputs and parameters: a few, so that they meet.
 names = st.sampled_from(["alpha", "beta", "gamma", "delta", "epsilon", "zeta"])
 #: Any name that is allowed.
-any_names = st.from_regex(r"[a-z][a-z0-9_]{0,20}", fullmatch=True).filter(lambda name: name not in RESERVED)
+any_names = st.from_regex(r"[a-z][a-z0-9_]{0,20}", fullmatch=True).filter(
+    lambda name: name not in RESERVED and not iskeyword(name)
+)
 
 #: Durations that may be written, in seconds.
 delays = st.floats(0, 86_400, allow_nan=False)

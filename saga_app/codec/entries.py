@@ -44,8 +44,4 @@ class Elements:
 
     def inert(self, index: int) -> bool:
         """Whether decoding that one runs no code of the project and reads no row; encrypted, none of them does."""
-        return not self._sealed and not wire.is_live(self.text(index))
-
-    def text(self, index: int) -> str:
-        """That one, encoded."""
-        return wire.dumps(self._data[index])
+        return not self._sealed and not wire.is_live(wire.dumps(self._data[index]))

@@ -65,6 +65,12 @@ def _inside(loop: ForEach, inner: Iterable[str]) -> Mapping[str, str]:
     return said
 
 
+def within(loop: ForEach, around: Elsewhere) -> Elsewhere:
+    """What to say in the body of a loop of its results."""
+    said = f"`{loop.provides}` is what the turns of the loop `{loop.name}` come to, and there only after the last one"
+    return lambda name: said if name == loop.provides else around(name)
+
+
 def beside(node: Parallel, label: str, around: Elsewhere) -> Elsewhere:
     """What to say in one branch of what the others provide."""
     said = {

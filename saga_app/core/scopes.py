@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from saga_app.core.elsewhere import Elsewhere, Row, beside, nowhere, on_another_way, only
+from saga_app.core.elsewhere import Elsewhere, Row, beside, nowhere, on_another_way, only, within
 from saga_app.core.nodes import (
     Approval,
     Branch,
@@ -160,7 +160,8 @@ class _Walk:
     def _for_each(self, node: ForEach, here: _Here) -> View:
         self._note(node, here)
         view = {name: seen for name, seen in here.view.items() if name != node.name}  # in there, it is the item
-        self.row(node.body, here.but(view=view, items=(node.name, *here.items), turns=True))
+        around = within(node, here.elsewhere)
+        self.row(node.body, here.but(view=view, elsewhere=around, items=(node.name, *here.items), turns=True))
         return _with(here.view, node) if last_of(node.body) else here.view
 
     def _gate(self, node: Wait | Approval, here: _Here) -> View:

@@ -133,6 +133,7 @@ def test_a_for_each() -> None:
     named = loop.named(provides="lines_done")
     assert end(named) == {"lines_done": ""}
     assert "after it, `lines_done` is the list" in at("c", named, c).absent("line")
+    assert "and there only after the last one" in at("b", named).absent("lines_done")
     assert "`line` provides `lines_done` only later" in at("c", c, named).absent("lines_done")
 
 
