@@ -35,7 +35,8 @@ ROLLBACK: Words = {
 
 STEP: Words = {
     "running": _("running"),
-    "waiting": _("waiting to try again"),
+    "waiting": _("waiting"),
+    "queued": _("in a queue"),
     "completed": _("completed"),
     "failed": _("failed"),
     "skipped": _("skipped"),
@@ -52,6 +53,7 @@ COMPENSATION: Words = {
 
 REASON: Words = {
     "compensation_failed": _("a compensation failed"),
+    "child_stuck": _("a child cannot be undone"),
     "failed_past_pivot": _("a step failed past the pivot"),
     "step_failed": _("a step failed"),
     "outcome_unknown": _("nobody knows whether a step had its effect"),
@@ -65,6 +67,10 @@ CURE: Words = {
     "compensation_failed": _(
         "Read the error of the compensation and mend its cause, then resume: it is tried again with more attempts. "
         "If you undid the effect by hand, resolve the step and say how. Abandon only if the effect is to stay."
+    ),
+    "child_stuck": _(
+        "Act on the child: once it is undone, this one goes on by itself. If its effect was undone by hand, resolve "
+        "the step and say how."
     ),
     "failed_past_pivot": _(
         "Past the pivot it can only go forward. Mend the cause and resume. If you did the step by hand, or it is not "
@@ -178,6 +184,7 @@ EVENT: Words = {
 
 ACTION: Words = {
     "compensate": _("compensate"),
+    "undo_child": _("let the child unwind"),
     "reconcile": _("ask what happened"),
     "done": _("has its outcome"),
     "nothing": _("nothing to do"),
@@ -208,6 +215,24 @@ PLAN_REASON: Words = {
     "did_not_happen": _("it did not happen"),
     "no_compensation": _("it has no compensation"),
     "taken": _("a fork has taken it over"),
+    "milestone": _("it is before the milestone"),
+}
+
+KIND: Words = {
+    "compute": _("choice"),
+    "milestone": _("milestone"),
+    "wait": _("signal"),
+    "approval": _("approval"),
+    "sleep": _("sleep"),
+    "child": _("child"),
+}
+
+CHOICE: Words = {
+    "true": _("yes"),
+    "false": _("no"),
+    "approved": _("approved"),
+    "rejected": _("rejected"),
+    "timeout": _("its time was up"),
 }
 
 
