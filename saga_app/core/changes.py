@@ -31,7 +31,7 @@ from saga_app.core.decisions import (
     TurnOver,
 )
 from saga_app.core.ending import begin_unwind, expire, finish, stick
-from saga_app.core.gating import child_ended, child_undone, consume, exhaust, time_out
+from saga_app.core.gating import child_ended, child_stuck, child_undone, consume, exhaust, time_out
 from saga_app.core.outcomes import lost, settle_these, silence, unanswered
 from saga_app.core.snapshot import Record
 from saga_app.core.status import CompensationStatus, Status, StepStatus
@@ -101,7 +101,7 @@ def _backwards(x: Snapshot, decision: Change, now: datetime) -> Snapshot:
         case ChildUndone(path):
             return child_undone(x, path, now)
         case ChildStuck(path):
-            return x.with_record(path, compensation_status=CompensationStatus.FAILED)
+            return child_stuck(x, path)
     raise TypeError(decision)
 
 

@@ -74,6 +74,15 @@ def child_undone(x: Snapshot, path: str, now: datetime) -> Snapshot:
     return x.with_record(path, choice=kid.rested_at, compensation_error_text=None, **done)
 
 
+def child_stuck(x: Snapshot, path: str) -> Snapshot:
+    """The child cannot be undone before an operator acts on it. Its parent says which, and what is the matter."""
+    kid = x.kids[x.known(path).child_id]  # type: ignore[index]
+    what = f"is stuck ({kid.stuck_reason})" if kid.status == Status.STUCK else "was abandoned"
+    what = "is past its pivot" if kid.status == Status.COMPLETED else what
+    said = describe(ChildFailed(f"{kid.saga} {what}, and nothing undoes it")).to_json()
+    return x.with_record(path, compensation_status=CompensationStatus.FAILED, compensation_error_text=said)
+
+
 def _failed(x: Snapshot, path: str, error: Exception, now: datetime) -> Snapshot:
     said = {"error_text": describe(error).to_json(), "due_at": None, "finished_at": now}
     return x.with_record(path, status=StepStatus.FAILED, **said)
