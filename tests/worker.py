@@ -118,8 +118,9 @@ class Crew:
             leader, stopping = os.getppid(), [False]
             signal.signal(signal.SIGTERM, lambda *_: stopping.__setitem__(0, True))
             timeouts.hard_stop = True
+            known = registry.isolate()  # kept as long as the worker lives
             if self.sagas is not None:
-                registry.isolate().__enter__()
+                known.__enter__()
                 for saga in self.sagas:
                     registry.register(saga)
 
