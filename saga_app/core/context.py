@@ -17,14 +17,14 @@ class Context:
     """The `ctx` of a step, a compensation or a reconcile.
 
     Attributes:
-        path: where in the saga the call stands: the step's name.
+        path: where in the saga the call stands: the step's name, in loops with the turns around, as in `line[3]/pack`.
         attempt: which try of this call it is, from 1.
-        results: what earlier steps returned, by the name they provide it under.
+        results: what earlier nodes provide, by name: of a loop it is in this turn's, of one that is over the list.
         idempotency_key: the same for all attempts of this call; give it to whatever is called outside.
         forward_idempotency_key: in a compensation and a reconcile, the key the forward call used.
         outcome: in a compensation and a reconcile, what became of the forward call; empty in a step.
         deadline: when this attempt will be interrupted; None when the step has no timeout.
-        index: which item of a list the call is for; None for a call that stands by itself, as all do today.
+        index: which turn of the innermost loop the call is in, from 0; None outside of loops.
     """
 
     execution_id: UUID

@@ -23,7 +23,10 @@ class Ref:
 
 
 def ref(path: str) -> Ref:
-    """What an earlier step provides, or the input: `ref("charge_id")`, `ref("input.total")`, `ref("order.lines.0")`."""
+    """A name and the way into it: what an earlier node provides, a loop's item, or the input.
+
+    `ref("charge_id")`, `ref("order.lines.0")`; in the loop of that name `ref("line.sku")`; `ref("input.total")`.
+    """
     head, *keys = _text(path).split(".")
     if not head or not all(keys):
         raise DefinitionError(f"ref({path!r}): a part between two dots is empty")

@@ -198,4 +198,4 @@ def test_ten_thousand_items() -> None:
         assert here.item("line")["sku"] == f"SKU-{at}"
         assert here.output(("price",)) == at
     assert seen.at("").output(("line",)) == list(range(MANY))
-    assert time.perf_counter() - began < 10, "each item takes its own time, not that of the list"
+    assert time.perf_counter() - began < 30, "each item takes its own time, not that of the list"
