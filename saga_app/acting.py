@@ -185,4 +185,4 @@ def found(execution: Target) -> Execution:
 
 def facts_of(row: Execution) -> Snapshot:
     """The picture of an execution, as of the row that was read."""
-    return rows.load_facts(rows.columns_of(row), alias(), whole=True)
+    return rows.load_facts(rows.columns_of(row), alias())

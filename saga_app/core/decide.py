@@ -5,7 +5,7 @@ Level-triggered: it does not matter what woke the execution, so recovery is one 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from saga_app.core.backwards import backwards
@@ -29,6 +29,7 @@ from saga_app.core.decisions import (
     Suspend,
     TurnOver,
 )
+from saga_app.core.fitting import fits
 from saga_app.core.results import Done, Failed, Go, Halted, earliest, latest
 from saga_app.core.status import CompensationStatus, Status, StepStatus, StuckReason, UnwindCause
 from saga_app.core.unwind import Action, plan_unwind
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from saga_app.core.snapshot import Snapshot
 
 MOST_DEATHS = 3  # claims in a row after which an execution is not handed to another worker to die on
-EVER = datetime.max.replace(tzinfo=UTC)
 SHORTEST_WAIT, LONGEST_WAIT = 30.0, 300.0  # seconds for a worker that knows the saga
 
 # What may be done while a worker that lost the execution may still be inside a step's body: the same call with the same
@@ -108,18 +108,6 @@ def _open_path(saga: Saga[Any], x: Snapshot) -> str:
             return record.path
     lines = plan_unwind(saga, x) if x.unwinding else ()
     return next((line.path for line in lines if line.action in (Action.COMPENSATE, Action.RECONCILE)), "")
-
-
-def fits(saga: Saga[Any], snapshot: Snapshot, now: datetime | None = None) -> bool:
-    """Whether what ran fits the definition: a walk through it comes by every record that is there.
-
-    So nothing is matched by its position alone, and no node stands before one that ran without having run itself.
-    """
-    if saga.fingerprint == snapshot.fingerprint or snapshot.unwinding:
-        return True  # backwards, the plan itself says which handler is gone
-    walk = Walk(saga, snapshot, now or EVER, whole=True)
-    walk.all()
-    return not walk.lost and {record.path for record in walk.visited} == {record.path for record in snapshot.records}
 
 
 def _forwards(saga: Saga[Any], x: Snapshot, now: datetime) -> Decision:

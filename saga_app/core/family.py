@@ -24,20 +24,9 @@ if TYPE_CHECKING:
 TOLD = TERMINAL | {Status.STUCK}  # a parent acts upon each of these
 
 
-def watched(x: Snapshot, *, whole: bool = False) -> list[UUID]:
-    """The children whose state matters.
-
-    Args:
-        x: the parent.
-        whole: also those that an unwind would undo, though it does not unwind.
-    """
-    backwards = whole or x.unwinding
-    return [one.child_id for one in x.records if one.child_id and (_open(one) or (backwards and _unsettled(one)))]
-
-
-def unseen(x: Snapshot) -> bool:
-    """A child matters whose state is not in the picture: the facts have to be read anew before anything is decided."""
-    return any(child_id not in x.kids for child_id in watched(x))
+def watched(x: Snapshot) -> list[UUID]:
+    """The children whose state matters: those that have not ended for their parent, and those an unwind would undo."""
+    return [one.child_id for one in x.records if one.child_id and (_open(one) or _unsettled(one))]
 
 
 def _open(record: Record) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from saga_app.core.decide import EVER, fits
+from saga_app.core.fitting import EVER, fits
 from saga_app.core.names import closest
 from saga_app.core.results import Failed
 from saga_app.core.snapshot import Record, Snapshot

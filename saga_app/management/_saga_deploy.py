@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from saga_app import messages
 from saga_app.core import family, registry
-from saga_app.core.decide import fits
+from saga_app.core.fitting import fits
 from saga_app.core.forks import gone
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import ELSEWHERE, Record, Snapshot

@@ -64,7 +64,7 @@ def _parent_of(execution_id: UUID, using: str) -> UUID | None:
 def lock_alone(execution_id: UUID, using: str, *, above: tuple[Execution, ...] = ()) -> Locked:
     """Lock an execution and not its ancestors, for a change that does not concern them, and read it."""
     row = lock_row(execution_id, using)
-    facts = rows.load_facts(rows.columns_of(row), using, whole=True)
+    facts = rows.load_facts(rows.columns_of(row), using)
     return Locked(row, facts, moment_of(row), above)
 
 
@@ -117,7 +117,7 @@ def _tell_parent(child: Locked, using: str) -> None:
     if child.facts.status != Status.STUCK or not stopped:
         wake(row.pk, using)
         return
-    facts = rows.load_facts(rows.columns_of(row), using, whole=True)
+    facts = rows.load_facts(rows.columns_of(row), using)
     parent = Locked(row, facts, child.now, child.above[1:])
     after = change(parent, family.lift(facts, child.now), using)
     events.append(row.pk, "lifted", using, data={"path": path, "child": str(child.row.pk)})

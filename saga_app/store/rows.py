@@ -29,18 +29,17 @@ KID_COLUMNS = ("id", *ALIKE, "pivoted_at", "unwinding_at", "cancel_requested_at"
 AT_ONCE = 500  # ids in one statement
 
 
-def load_facts(row: Mapping[str, Any], using: str, *, whole: bool = False) -> Snapshot:
+def load_facts(row: Mapping[str, Any], using: str) -> Snapshot:
     """The picture of an execution whose columns have been read, its id among them; what is not needed is not asked for.
 
     Args:
         row: the columns, `wakes` read with them or before.
         using: the database alias.
-        whole: also the children that only an unwind would look at, though it does not unwind.
     """
     x = snapshot(row, load_records(row["id"], using))
     if x.unread > 0:
         x = x.but(signals=load_signals(row["id"], using))
-    watched = family.watched(x, whole=whole)
+    watched = family.watched(x)
     return x.but(kids=load_kids(watched, using)) if watched else x
 
 
