@@ -104,7 +104,7 @@ def _begun(executions: ExecutionQuerySet) -> Iterator[tuple[str, Snapshot]]:
         values: Iterator[dict[str, Any]] = records.values("execution_id", *SMALL).iterator()
         for execution_id, some in groupby(values, itemgetter("execution_id")):
             facts = rows.snapshot(rows.columns_of(known[execution_id]), map(_record, some))
-            yield str(execution_id), facts.but(kids=rows.load_kids(family.watched(facts, whole=True), using))
+            yield str(execution_id), facts.but(kids=rows.load_kids(family.watched(facts), using))
         page = list(executions.light().order_by("pk").filter(pk__gt=page[-1].pk)[:PAGE])
 
 
