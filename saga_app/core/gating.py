@@ -50,10 +50,9 @@ def child_ended(saga: Saga[Any], x: Snapshot, path: str, now: datetime) -> Snaps
     """The child has ended. What can be undone of it is owed here; one that was abandoned cannot, and stands."""
     record = x.known(path)
     kid = x.kids[record.child_id]  # type: ignore[index]
-    stands = kid.status == Status.COMPLETED and (kid.owes or kid.pivoted)
-    abandoned = kid.rollback_status == RollbackStatus.ABANDONED
+    stands = kid.pivoted or (kid.status == Status.COMPLETED and kid.owes) or _abandoned(kid)
     opted_out = not getattr(saga.node(path), "compensated", True)
-    ended = {"owes": (stands or abandoned) and not opted_out, "may_have_happened": stands or abandoned}
+    ended = {"owes": stands and not opted_out, "may_have_happened": stands}
     x = x.with_record(path, choice=kid.rested_at, finished_at=now, outcome_known=True, **ended)
     if kid.status == Status.COMPLETED:
         return x.with_record(path, status=StepStatus.COMPLETED, output_text=kid.output_text)
@@ -63,8 +62,13 @@ def child_ended(saga: Saga[Any], x: Snapshot, path: str, now: datetime) -> Snaps
 def _reason(kid: Kid) -> str:
     """Why a child failed, in its own words, so that nobody has to chase ids."""
     said = f": {ErrorInfo.from_json(kid.error_text).text}" if kid.error_text else ""
-    abandoned = " and was abandoned" if kid.rollback_status == RollbackStatus.ABANDONED else ""
-    return f"{kid.saga} {kid.status}{abandoned}{said}"
+    return f"{kid.saga} {kid.status}{' and was abandoned' if _abandoned(kid) else ''}{said}"
+
+
+def _abandoned(kid: Kid) -> bool:
+    """An operator ended it. Past its pivot nothing else ends it badly, and there it owes nothing to itself."""
+    ended_badly = kid.status in (Status.FAILED, Status.CANCELLED)
+    return kid.rollback_status == RollbackStatus.ABANDONED or (ended_badly and kid.pivoted)
 
 
 def child_undone(x: Snapshot, path: str, now: datetime) -> Snapshot:
