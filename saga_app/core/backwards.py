@@ -96,8 +96,10 @@ def compensate(record: Record, now: datetime) -> Compensate | FailCompensation |
 def _undo_child(x: Snapshot, record: Record) -> Decision:
     """A child is undone by its own unwind; one that cannot be, halts until an operator has acted on it."""
     kid = x.kids[record.child_id]  # type: ignore[index]  # a child that is owed was born
+    if kid.status in TERMINAL and kid.pivoted:
+        return ChildStuck(record.path)
     if kid.status == Status.COMPLETED:
-        return ChildStuck(record.path) if kid.pivoted else UndoChild(record.path)
+        return UndoChild(record.path)
     if kid.status in TERMINAL and kid.rollback_status in UNDONE:
         return ChildUndone(record.path)
     if kid.status in TERMINAL or kid.status == Status.STUCK:
