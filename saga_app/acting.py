@@ -12,8 +12,9 @@ from django.db import connections, transaction
 
 from saga_app import clock, codec, messages
 from saga_app.core import verbs
-from saga_app.core.errors import UnknownExecution, UnsupportedValue, VerbRefused
+from saga_app.core.errors import BadChoice, UnknownExecution, UnsupportedValue, VerbRefused
 from saga_app.core.names import closest
+from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.verbs import Refused
 from saga_app.models import Event, Execution
@@ -163,6 +164,17 @@ def encoded_output(path: str, output: Any) -> str:
         return codec.encode(output, path=path)
     except UnsupportedValue as error:
         raise refused(Refused("output_invalid", {"path": error.path, "reason": error.reason})) from error
+
+
+def chosen(saga: Saga[Any] | None, path: str, output: Any) -> str:
+    """What that output of a compute chooses, or VerbRefused: it has to be what its node can go on with."""
+    step = saga.step(path) if saga else None
+    if step is None or step.judge is None:
+        return ""
+    try:
+        return step.judge(output)
+    except BadChoice as error:
+        raise refused(Refused("output_invalid", {"path": path, "reason": str(error)})) from error
 
 
 def id_of(execution: Target) -> UUID:

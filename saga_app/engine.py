@@ -197,8 +197,9 @@ def skip(
     text = acting.encoded_output(path, output) if happened else None
 
     def change(locked: Locked) -> Snapshot:
-        record = acting.stopped_at(locked, path, "step_not_stuck")
-        return verbs.skip(locked.facts, record, locked.now, happened=happened, output_text=text)
+        record, saga = acting.stopped_at(locked, path, "step_not_stuck"), _definition(locked)
+        choice = acting.chosen(saga, path, output) if happened else ""
+        return verbs.skip(locked.facts, saga, record, locked.now, happened=happened, output_text=text, choice=choice)
 
     data = {"path": path, "happened": happened}
     return acting.act(execution, Request("skip", actor, reason, version, data), change)

@@ -32,7 +32,7 @@ from saga_app.core.decisions import (
 )
 from saga_app.core.ending import begin_unwind, expire, finish, stick
 from saga_app.core.gating import child_ended, child_stuck, child_undone, consume, exhaust, time_out
-from saga_app.core.outcomes import lost, settle_these, silence, unanswered
+from saga_app.core.outcomes import cut_short, lost, silence, unanswered
 from saga_app.core.snapshot import Record
 from saga_app.core.status import CompensationStatus, Status, StepStatus
 from saga_app.core.tree import name_of
@@ -125,7 +125,7 @@ def _milestone(x: Snapshot, path: str, now: datetime) -> Snapshot:
 
 def _cut(saga: Saga[Any], x: Snapshot, paths: tuple[str, ...], now: datetime) -> Snapshot:
     """A sibling that had not begun for good did nothing more: it is skipped, or failed where it had been tried."""
-    return settle_these(saga, x, [x.known(path) for path in paths], now)
+    return cut_short(saga, x, [x.known(path) for path in paths], now)
 
 
 def release(x: Snapshot, decision: Release, now: datetime) -> Snapshot:

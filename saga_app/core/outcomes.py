@@ -256,11 +256,14 @@ def settled(saga: Saga[Any] | None, record: Record, now: datetime | None) -> Rec
     if record.status == StepStatus.RUNNING:
         return record.but(**unanswered(record, saga.step(record.path) if saga else None, now))
     if record.kind == "child" and record.status == StepStatus.WAITING and record.child_id is not None:
-        return record.but(status=StepStatus.FAILED, may_have_happened=True, outcome_known=False, finished_at=now)
+        opted_out = saga is not None and not getattr(saga.node(record.path), "compensated", True)
+        unknown = {"may_have_happened": True, "outcome_known": False, "owes": not opted_out}  # it has not ended
+        return record.but(status=StepStatus.FAILED, finished_at=now, **unknown)
     if record.status not in UNSETTLED:
         return record
     status = StepStatus.FAILED if begun_once and not gate else StepStatus.SKIPPED
-    return record.but(status=status, due_at=None, finished_at=now, **out_of_queue(record))
+    due = record.due_at if record.kind == "sleep" else None  # a sleep that goes on later ends when it would have
+    return record.but(status=status, due_at=due, finished_at=now, **out_of_queue(record))
 
 
 def settle_open(saga: Saga[Any] | None, x: Snapshot, now: datetime | None = None) -> Snapshot:
@@ -274,4 +277,16 @@ def settle_these(saga: Saga[Any] | None, x: Snapshot, records: Iterable[Record],
         after = settled(saga, record, now)
         if after is not record:
             x = x.but(records=x.records.put(after), presuming=x.presuming or record.in_queue)
+    return x
+
+
+def cut_short(saga: Saga[Any] | None, x: Snapshot, records: Iterable[Record], now: datetime | None) -> Snapshot:
+    """The picture with those records ended because their group has failed: what had not begun for good is marked so.
+
+    An operator who lets the group try again, or says what became of the failure, opens them again.
+    """
+    x = settle_these(saga, x, records, now)
+    for record in records:
+        if x.known(record.path).status == StepStatus.SKIPPED:
+            x = x.with_record(record.path, choice="cut")
     return x

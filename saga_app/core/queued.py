@@ -21,7 +21,7 @@ from saga_app.core.decisions import (
     Stick,
 )
 from saga_app.core.opening import opened
-from saga_app.core.outcomes import out_of_queue, settle_these, settled
+from saga_app.core.outcomes import cut_short, out_of_queue, settled
 from saga_app.core.results import Go
 from saga_app.core.status import CompensationStatus, StepStatus, StuckReason
 from saga_app.core.walk import Walk
@@ -126,5 +126,5 @@ def cut_group(saga: Saga[Any], x: Snapshot, now: datetime) -> Snapshot:
         result = Walk(saga, x, now).all()
         if not isinstance(result, Go) or not isinstance(result.decision, Cut):
             break
-        x = settle_these(saga, x, [x.known(path) for path in result.decision.paths], now)
+        x = cut_short(saga, x, [x.known(path) for path in result.decision.paths], now)
     return x

@@ -1,62 +1,88 @@
-"""What a resume gives back to the record that stopped an execution: more attempts, a new deadline, another child."""
+"""What a resume gives back to what stopped an execution: more attempts, a new deadline, another child, its siblings."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from saga_app.core.results import Failed
 from saga_app.core.status import CompensationStatus, StepStatus
+from saga_app.core.tree import independent
+from saga_app.core.walk import Walk
 
 if TYPE_CHECKING:
     from saga_app.core.saga import Saga
     from saga_app.core.snapshot import Record, Snapshot
 
+CUT = "cut"  # the choice of a record that ended only because its group had failed
 
-def again(x: Snapshot, record: Record, saga: Saga[Any] | None, now: datetime) -> Record:
-    """The record, where it is what stopped the execution, ready to be tried again."""
+
+def resumed(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
+    """The picture of a stuck execution with everything that stopped it ready to be tried again."""
+    stopped = stopped_at(x, saga, now)
+    again = x.with_records(_again(x, one, saga, now) if one.path in stopped else one for one in x.records)
+    return reopened(again, saga, now, stopped)
+
+
+def stopped_at(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> frozenset[str]:
+    """The paths of what it stopped at: of a group each branch that failed, and whatever nobody has an answer to."""
+    found = {x.failing_path}
+    if x.unwinding:
+        failed = (CompensationStatus.FAILED, CompensationStatus.RUNNING)
+        found |= {one.path for one in x.records if one.compensation_status in failed}
+    elif saga is not None:
+        result = Walk(saga, x, now).all()
+        found |= set(result.paths) if isinstance(result, Failed) else set()
+    return frozenset(found | {one.path for one in x.records if one.status == StepStatus.RUNNING})
+
+
+def reopened(x: Snapshot, saga: Saga[Any] | None, now: datetime, stopped: Iterable[str]) -> Snapshot:
+    """The picture with the siblings open again that were cut short because something of their group had failed."""
+    cut = [one for one in x.records if one.choice == CUT]
+    if saga is None or x.unwinding or not cut:
+        return x
+    for record in cut:
+        if any(independent(saga, record.path, path) for path in stopped):
+            x = x.but(records=x.records.put(_forward(record, saga, record.attempt_limit, now)))
+    return x
+
+
+def _again(x: Snapshot, record: Record, saga: Saga[Any] | None, now: datetime) -> Record:
+    """One that stopped it, ready to be tried again in the direction it had."""
     step = saga.step(record.path) if saga else None
     if record.compensation_status == CompensationStatus.FAILED:
         more = step.compensation.policy.attempts if step and step.compensation else 1
         limit = max(record.compensation_limit, record.compensation_attempt + more)
         return record.but(compensation_status=CompensationStatus.NONE, compensation_limit=limit, reconciled=False)
-    if record.compensation_status == CompensationStatus.RUNNING and not record.in_queue and record.kind != "child":
+    if record.compensation_status == CompensationStatus.RUNNING:
+        if record.in_queue or record.kind == "child":
+            return record
         # its worker died; it may try once more
         return record.but(compensation_limit=max(record.compensation_limit, record.compensation_attempt + 1))
-    if not is_stopped(x, record):
-        return record
     if x.unwinding:
         return record.but(reconciled=False)
     limit = max(record.attempt_limit, record.attempt + (step.policy.attempts if step else 1))
     if record.status == StepStatus.FAILED:
         return _forward(record, saga, limit, now)
-    if record.status == StepStatus.RUNNING:
+    if record.status == StepStatus.RUNNING and not record.in_queue:
         return record.but(attempt_limit=limit, reconciled=False)
     return record
 
 
-def is_stopped(x: Snapshot, record: Record) -> bool:
-    """It is what the execution stopped at: of a group that failed, each branch that did."""
-    if record.path == x.failing_path or (record.status == StepStatus.RUNNING and not record.in_queue):
-        return True
-    return record.status == StepStatus.FAILED and not x.unwinding and x.failing_path != "" and _beside(x, record)
-
-
-def _beside(x: Snapshot, record: Record) -> bool:
-    """It failed together with what the execution is stuck at: its error is one of those joined in the cause."""
-    stopped = x.record(x.failing_path)
-    return bool(stopped and x.error_text and x.error_text != stopped.error_text and record.path in x.error_text)
-
-
 def _forward(record: Record, saga: Saga[Any] | None, limit: int, now: datetime) -> Record:
-    """A failed record waits again: a gate with a new deadline, a child that failed makes room for another."""
-    waiting = {"status": StepStatus.WAITING, "finished_at": None, "error_text": None}
+    """A record that waits again: a gate with a new deadline, a child that failed makes room for another."""
+    waiting: dict[str, Any] = {"status": StepStatus.WAITING, "finished_at": None, "choice": ""}
     if record.kind in ("wait", "approval"):
         timeout = getattr(saga.node(record.path), "timeout", None) if saga else None
         due = None if timeout is None else now + timedelta(seconds=timeout)
-        return record.but(**waiting, due_at=due, choice="", output_text=None)
+        return record.but(**waiting, due_at=due, error_text=None, output_text=None)
     if record.kind == "child":
-        return record.but(**waiting, child_id=None, owes=False, may_have_happened=False, choice="")
-    return record.but(status=StepStatus.WAITING, due_at=now, attempt_limit=limit, finished_at=None)
+        fresh = {"child_id": None, "owes": False, "may_have_happened": False}
+        return record.but(**waiting, **fresh, error_text=None)
+    if record.kind == "sleep" and record.arguments_text is not None:
+        return record.but(**waiting, due_at=record.due_at or now)
+    return record.but(**waiting, due_at=now, attempt_limit=limit)
 
 
 def later_deadline(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> datetime | None:

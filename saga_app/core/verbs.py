@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from saga_app.core.ending import begin_unwind, finish
 from saga_app.core.outcomes import lost, out_of_queue
-from saga_app.core.resuming import again, later_deadline
+from saga_app.core.resuming import later_deadline, reopened, resumed
 from saga_app.core.status import (
     OUTCOMES,
     SETTLED,
@@ -61,6 +61,7 @@ BY_REQUEST = (UnwindCause.CANCEL, UnwindCause.PARENT)
 REASON_REQUIRED = frozenset({"skip", "resolve", "abandon", "move"})
 GUARDED = frozenset({"resume", "abandon", "unwind", "skip", "resolve", "move"})
 MISFITS = (StuckReason.DEFINITION_MISSING, StuckReason.DEFINITION_CHANGED)
+#: Those that may be offered by themselves; move and fork also need a revision, or a step.
 VERBS = ("resume", "skip", "resolve", "unwind", "cancel", "suspend", "abandon", "rerun")
 
 
@@ -83,10 +84,7 @@ def _resume(x: Snapshot) -> str:
         return "terminal"
     if x.status in (Status.STUCK, Status.SUSPENDED):
         return ""
-    waits = any(
-        r.status == StepStatus.WAITING or r.compensation_status == CompensationStatus.WAITING for r in x.records
-    )
-    return "" if waits else "not_waiting"
+    return "" if any(_backs_off(record) for record in x.records) else "not_waiting"
 
 
 def _stuck(x: Snapshot) -> str:
@@ -158,7 +156,7 @@ def stopped_at(x: Snapshot) -> Record | None:
 def resume(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
     """Try again what stopped, in the direction it had, with more attempts; from suspended, only go on."""
     if x.status == Status.STUCK:
-        x = x.with_records(again(x, one, saga, now) for one in x.records).but(resume_count=x.resume_count + 1)
+        x = resumed(x, saga, now).but(resume_count=x.resume_count + 1)
         x = x.but(deadline_at=later_deadline(x, saga, now))
     elif x.status != Status.SUSPENDED:
         x = x.with_records(_hurried(record, now) for record in x.records)
@@ -181,13 +179,24 @@ def _onwards(x: Snapshot, now: datetime) -> Snapshot:
     )
 
 
+def _backs_off(record: Record) -> bool:
+    """It waits for its next attempt. A gate does not, nor a child: their time is not an operator's to change."""
+    if record.row_holder is not None:
+        return False
+    if record.compensation_status == CompensationStatus.WAITING:
+        return record.compensation_attempt > 0
+    waits = (StepStatus.WAITING, StepStatus.QUEUED)
+    return record.status in waits and record.attempt > 0 and record.kind in ("step", "compute")
+
+
 def _hurried(record: Record, now: datetime) -> Record:
     """The record, where it waits for its next attempt, due now."""
-    if record.status == StepStatus.WAITING:
-        return record.but(due_at=now)
+    if not _backs_off(record):
+        return record
+    at_once = {"row_due_at": now} if record.in_queue else {}
     if record.compensation_status == CompensationStatus.WAITING:
-        return record.but(compensation_due_at=now)
-    return record
+        return record.but(compensation_due_at=now, **at_once)
+    return record.but(**(at_once or {"due_at": now}))
 
 
 def abandon(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
@@ -213,14 +222,24 @@ def _given_up(record: Record) -> Record:
 
 
 def skip(
-    x: Snapshot, record: Record, now: datetime, *, happened: bool, output_text: str | None, choice: str = ""
+    x: Snapshot,
+    saga: Saga[Any] | None,
+    record: Record,
+    now: datetime,
+    *,
+    happened: bool,
+    output_text: str | None,
+    choice: str = "",
 ) -> Snapshot:
-    """The operator says what happened: the step is completed with that output, and owed; or it did nothing."""
+    """The operator says what happened: the step is completed with that output, and owed; or it did nothing.
+
+    `choice` is what the output of a compute chooses. What its group had cut short for its failure goes on.
+    """
     known = {"outcome_known": True, "may_have_happened": happened, "due_at": None, "finished_at": now}
     status = StepStatus.COMPLETED if happened else StepStatus.SKIPPED
     said = {"status": status, "output_text": output_text, "error_text": None, "choice": choice}
-    x = x.with_record(record.path, attempts=lost(record), **said, **known)
-    return _onwards(x, now)
+    x = reopened(x, saga, now, [record.path])
+    return _onwards(x.with_record(record.path, attempts=lost(record), **said, **known), now)
 
 
 def resolve(x: Snapshot, record: Record, now: datetime) -> Snapshot:

@@ -101,6 +101,8 @@ class Walk:
         result = self._called(node.chooser, spot.prefix + node.name, queued=False)
         if result is not DONE:
             return result
+        if self.x.known(spot.prefix + node.name).status == StepStatus.SKIPPED:
+            return DONE  # an operator said that it did not choose
         choice = self.x.known(spot.prefix + node.name).choice
         self.lost = self.lost or choice not in node.paths
         return self.block(node.paths.get(choice, ()), spot)
@@ -124,7 +126,7 @@ class Walk:
             result = self.block(node.body, spot.inside(f"{path}/"))
             if result is DONE:
                 result = self._called(node.condition, path, queued=False)
-            if result is not DONE or self._chose(path) == "true":
+            if result is not DONE or self._chose(path) != "false":
                 return result
         return Go(Exhaust(path, node.max_iterations))
 

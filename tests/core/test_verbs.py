@@ -37,8 +37,8 @@ ACTS: dict[str, Act] = {
     "cancel": lambda _saga, x: verbs.cancel(x, NOW, "why"),
     "suspend": lambda _saga, x: verbs.suspend(x, NOW, "why"),
     "resolve": lambda _saga, x: verbs.resolve(x, stopped(x), NOW),
-    "skip": lambda _saga, x: verbs.skip(x, stopped(x), NOW, happened=False, output_text=None),
-    "skip, it happened": lambda _saga, x: verbs.skip(x, stopped(x), NOW, happened=True, output_text="2"),
+    "skip": lambda saga, x: verbs.skip(x, saga, stopped(x), NOW, happened=False, output_text=None),
+    "skip, it happened": lambda saga, x: verbs.skip(x, saga, stopped(x), NOW, happened=True, output_text="2"),
 }
 WITHOUT_CURE = {StuckReason.DEFINITION_CHANGED, StuckReason.DEFINITION_MISSING, StuckReason.UNDECODABLE}
 
@@ -209,5 +209,6 @@ def test_cancel_lifts_the_stop(case: tuple[Saga[Any], Snapshot]) -> None:
 
 def test_words_and_rules_are_the_same() -> None:
     """Each verb has a rule, an act here, and a word; those that need a reason or a version are among them."""
-    assert set(verbs.VERBS) == set(verbs._RULES) == {verb_of(act) for act in ACTS} | {"rerun"}
-    assert verbs.REASON_REQUIRED | verbs.GUARDED <= set(verbs.VERBS) <= set(messages.VERB)
+    assert set(verbs.VERBS) == {verb_of(act) for act in ACTS} | {"rerun"}
+    assert set(verbs.VERBS) | {"move", "fork"} == set(verbs._RULES)
+    assert verbs.REASON_REQUIRED | verbs.GUARDED <= set(verbs._RULES) <= set(messages.VERB)

@@ -28,7 +28,7 @@ from saga_app import (
 from saga_app.models import Execution
 from saga_app.queue import inline
 from tests.engine.drives import DATABASES
-from tests.harness import CANCELLED, DONE, OK, UNWOUND, do, end, fail, now
+from tests.harness import CANCELLED, DONE, OK, UNWOUND, do, end, fail, held, now, per, told
 from tests.reading import outcomes
 from tests.shared_clock import clock
 
@@ -164,3 +164,36 @@ def test_sleep_and_compute() -> None:
     inline.run_until_idle()
     assert end(x) == DONE
     assert x.steps.get(path="half").output == 4
+
+
+def test_what_a_group_cut_short_goes_on_with_it() -> None:
+    """Past the pivot a group fails and is stuck. Once the failure is explained nothing of the group is left out."""
+    many = ForEach("n", ref("input.numbers"), do("a", per("n", {1: [fail(OSError)]}), takes="n"), concurrency=2)
+    gate = Parallel(x=[do("bad", fail(OSError))], y=[Wait("go"), do("after")])
+    for saga, path in ((Saga("m", Pivot(), many), "n[0]/a"), (Saga("g", Pivot(), gate), "bad")):
+        x = run(saga, numbers=[1, 2, 3, 4]) if saga.name == "m" else run(saga)
+        assert end(x) == held("failed_past_pivot")
+        x.skip(path, happened=True, output=1, reason="done by hand")
+        inline.run_until_idle()
+        if saga.name == "g":
+            assert end(x)[0] == "waiting"
+            x.signal("go")
+            inline.run_until_idle()
+        assert end(x) == DONE
+        steps = [one for one in x.steps.all() if one.kind == "step"]
+        assert len(steps) == (4 if saga.name == "m" else 2) and {one.status for one in steps} == {"completed"}
+
+
+def test_what_an_operator_says_a_compute_returned_is_judged() -> None:
+    """A choice is made of it: what its node cannot go on with is refused, and nothing has changed."""
+
+    def choose() -> str:
+        raise OSError
+
+    x = run(Saga("s", Branch(choose, a=do("a"), b=do("b")), on_failure="hold"))
+    assert end(x) == held("step_failed")
+    assert told(x.skip, "choose", happened=True, output="c", reason="guessed") == "output_invalid"
+    x.skip("choose", happened=True, output="b", reason="asked")
+    inline.run_until_idle()
+    assert end(x) == DONE
+    assert x.steps.filter(path="b").exists()
