@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from saga_app.core.decisions import (
+    AskChild,
     ChildStuck,
     ChildUndone,
     Compensate,
@@ -102,6 +103,8 @@ def _undo_child(x: Snapshot, record: Record) -> Decision:
         return UndoChild(record.path)
     if kid.status in TERMINAL and kid.rollback_status in UNDONE:
         return ChildUndone(record.path)
+    if kid.status not in TERMINAL and not (kid.unwinding or kid.pivoted or kid.cancel_requested):
+        return AskChild(record.path)  # an operator began the unwind before it had ended
     if kid.status in TERMINAL or kid.status == Status.STUCK:
         return ChildStuck(record.path)
     return Park(None)
