@@ -15,7 +15,7 @@ from saga_app.core.handlers import Handler
 from saga_app.core.inferring import inferred_input
 from saga_app.core.inputs import TypedInput, callable_input, dataclass_input
 from saga_app.core.nesting import seal_children
-from saga_app.core.nodes import Approval, Node, called, walk
+from saga_app.core.nodes import Approval, Child, Node, called, walk
 from saga_app.core.planning import Scope, misnamed_context, plan_call, plan_value
 from saga_app.core.providers import Readable, check_input_names, readable
 from saga_app.core.refs import Ref
@@ -70,9 +70,22 @@ def seal(name: str, nodes: Sequence[Node], written: object, output: Ref | None) 
         readable=readable(nodes),
         fingerprint=fingerprint_of(nodes),
     )
+    _check_children(nodes, sealed, where)
     for one in steps:
         one.bodies.sealed_by = one.bodies.sealed_by or name
     return sealed
+
+
+def _check_children(nodes: Sequence[Node], sealed: Sealed, where: str) -> None:
+    """What a child provides is what its saga returns, if that returns anything."""
+    silent = {one.name: one.target.name for one in walk(nodes) if isinstance(one, Child) and one.target.output is None}
+    plans = [*sealed.calls.values(), *sealed.compensations.values(), *sealed.reconciles.values()]
+    plans += [*sealed.allows.values(), *([sealed.output] if sealed.output else [])]
+    for name in {name for plan in plans for name in plan.reads} & silent.keys():
+        raise DefinitionError(
+            f"{where}: what Child `{name}` provides is read, and saga {silent[name]!r} returns nothing: "
+            f'write output=ref("…") in it'
+        )
 
 
 def declared_input(name: str, written: object) -> Input:

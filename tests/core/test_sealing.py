@@ -166,6 +166,14 @@ def test_what_is_said_of_a_child(nodes: list[Any], said: list[str]) -> None:
     assert [one for one in said if one not in str(caught.value)] == []
 
 
+def test_a_child_that_returns_nothing() -> None:
+    """Whoever reads what it provides would wait for it in vain."""
+    assert saga(Child(kid()), made("after")).input_names == {"total": True, "note": False}
+    with pytest.raises(DefinitionError, match="what Child `kid` provides is read, and saga 'kid' returns nothing"):
+        saga(Child(kid()), made("after", "kid")).seal()
+    saga(Child(kid(output=ref("pay"))), made("after", "kid")).seal()
+
+
 def test_children_of_children() -> None:
     """However deep, each is sealed once, the innermost first."""
     with registry.isolate():

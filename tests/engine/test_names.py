@@ -21,6 +21,7 @@ from saga_app.store.claims import Claim
 from saga_app.store.rows import load_records
 from saga_app.store.transactions import alias
 from saga_app.values import Values
+from tests.engine.codec_values import Mood
 from tests.engine.drives import DATABASES, drive
 from tests.harness import DONE, UNWOUND, do, end, fail, now, rec
 
@@ -166,6 +167,27 @@ def test_results_that_another_drive_left() -> None:
         assert seen.at("").output(("line",)) == now(x).output
         assert seen.at("line[1]/pack").item("line") == LINES[1]
     assert len([one for one in queries if "saga_app_steprecord" in one["sql"]]) == 2  # the results, and the items
+
+
+def test_which_arguments_may_be_made_under_a_lock() -> None:
+    """Those whose making decodes nothing of the project's: of a list one item, of a loop all that its turns came to."""
+    inner = ForEach("line", ref("input.lines"), Compute("weigh", lambda line: line))
+    saga = Saga("s", ForEach("order", ref("input.orders"), inner), Compute("sum", lambda order: order))
+    plain, live = codec.encode(1), codec.encode(Mood.CALM)
+    both = codec.encode([1, Mood.CALM])
+    stored = [Record(seq=0, path="order", name="order", choice="2", output_text="[1,2]")]
+    for at, outputs in enumerate(([plain, plain], [plain, live])):
+        stored.append(Record(seq=len(stored), path=f"order[{at}]/line", name="line", choice="2", output_text=both))
+        for turn, text in enumerate(outputs):
+            path = f"order[{at}]/line[{turn}]/weigh"
+            stored.append(Record(seq=len(stored), path=path, name="weigh", output_text=text))
+    seen = values(saga, stored, "{}", uuid4())
+    weigh, collect = saga.call("weigh"), saga.call("sum")
+    assert seen.at("order[0]/line[0]/weigh").inert(weigh) and not seen.at("order[0]/line[1]/weigh").inert(weigh)
+    assert seen.at("sum").output(("order",)) == [[1, 1], [1, Mood.CALM]]
+    assert not seen.at("sum").inert(collect)
+    assert values(saga, stored[:4], "{}", uuid4()).at("sum").inert(collect)
+    assert values(saga, [], "{}", uuid4()).at("sum").inert(collect)
 
 
 # Speed
