@@ -1,11 +1,10 @@
-"""Codes become sentences, in the language of whoever reads: statuses, refusals, reasons, and what to do about them."""
+"""The words and sentences people read, by the code they stand for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
@@ -241,78 +240,3 @@ class _Params(dict[str, object]):
 
     def __missing__(self, name: str) -> str:
         return "?"
-
-
-def sentence(code: str, params: Mapping[str, object] | None = None) -> str:
-    """Why a verb was refused, and what to do instead."""
-    known = _Params(params or {})
-    if code == "version_changed" and known.get("by"):
-        verb = word(VERB, str(known["verb"]))
-        return FIRST % {"by": known["by"], "verb": verb, "ago": span(known.get("seconds"))}
-    text = str(REFUSAL[code] % known) if code in REFUSAL else word({}, code)
-    return f"{text} {NEAREST % known}" if known.get("nearest") else text
-
-
-def word(words: Words, code: str) -> str:
-    """The word for a code; a code without one is shown as it is, readable."""
-    return str(words[code]) if code in words else code.replace("_", " ")
-
-
-def status_word(status: str) -> str:
-    """What an execution is doing."""
-    return word(STATUS, status)
-
-
-def rollback_word(rollback_status: str) -> str:
-    """What became of its rollback; empty while none has been decided."""
-    return word(ROLLBACK, rollback_status)
-
-
-def step_word(status: str) -> str:
-    """What became of a step's forward call."""
-    return word(STEP, status)
-
-
-def compensation_word(status: str) -> str:
-    """What became of a step's compensation; empty while it has no outcome."""
-    return word(COMPENSATION, status)
-
-
-def verb_word(verb: str) -> str:
-    """What an operator calls a verb."""
-    return word(VERB, verb)
-
-
-def event_word(event_type: str) -> str:
-    """What a line of the history is about."""
-    return word(EVENT, event_type)
-
-
-def reason_word(stuck_reason: str) -> str:
-    """Why an execution waits for an operator."""
-    return word(REASON, stuck_reason)
-
-
-def cure(stuck_reason: str) -> str:
-    """What an operator does about it at 3 a.m."""
-    return str(CURE[stuck_reason]) if stuck_reason in CURE else ""
-
-
-def by_hand(count: int) -> str:
-    """How many steps of a rollback an operator undid by hand; every page that says "rolled back" says it."""
-    return ngettext("%(count)d step by hand", "%(count)d steps by hand", count) % {"count": count}
-
-
-def optional_failed(count: int) -> str:
-    """How many steps of a completed execution failed and were allowed to."""
-    return ngettext("%(count)d optional step failed", "%(count)d optional steps failed", count) % {"count": count}
-
-
-def span(seconds: object) -> str:
-    """A length of time in one unit, the way people say it."""
-    if not isinstance(seconds, int | float):
-        return "?"
-    for size, text in ((86400, gettext("%d d")), (3600, gettext("%d h")), (60, gettext("%d min"))):
-        if seconds >= size:
-            return text % (seconds // size)
-    return gettext("%d s") % max(seconds, 0)
