@@ -12,6 +12,7 @@ from saga_app.core.failures import readable
 from saga_app.core.status import CompensationStatus, Status, StepStatus, UnwindCause
 from saga_app.models import Execution, StepRecord
 
+CALLED = ("step", "compute")  # what is called has attempts; gates and children are waited for
 OVERDUE = 60.0  # seconds past its due time after which somebody should ask whether a worker runs at all
 
 
@@ -43,13 +44,13 @@ class Cause:
 def cause_of(execution: Execution) -> Cause:
     """The head of its run page."""
     record = _record(execution)
-    backwards = record is not None and execution.unwinding_at is not None and bool(record.compensation_attempt)
+    backwards = record is not None and execution.unwinding_at is not None and bool(record.compensation_status)
     shown = _failure(execution, record, backwards=backwards)
     began = failure(execution.error_text) if backwards or record is None else None
     return Cause(
         line=_line(execution),
         record=record,
-        attempts=_attempts(record, backwards=backwards) if record else "",
+        attempts=_attempts(record, backwards=backwards) if record and record.kind in CALLED else "",
         failure=shown,
         cure=_cure(execution),
         first=_first(execution),

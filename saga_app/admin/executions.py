@@ -15,10 +15,11 @@ from django.urls import URLPattern, path, reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from saga_app.admin import runpage, verbs
+from saga_app.admin import around, runpage, verbs
 from saga_app.admin.changelist import CappedPaginator, ExecutionChangeList, search
 from saga_app.admin.columns import Columns
 from saga_app.admin.filters import ReasonFilter, SagaFilter, StatusFilter
+from saga_app.admin.gates import GATE_VERBS
 from saga_app.core.failures import readable
 from saga_app.core.status import Status
 from saga_app.core.verbs import VERBS
@@ -101,6 +102,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
         context = {
             **self.page_context(request, execution),
             **runpage.context(request, execution),
+            **around.context(request, execution),
             "title": str(execution),
             "buttons": buttons,
             "refused": [(", ".join(words), why_not) for why_not, words in refused.items()],
@@ -110,7 +112,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
 
     def verb_view(self, request: HttpRequest, object_id: UUID, verb: str) -> HttpResponseBase:
         """The confirm page of a verb."""
-        if verb not in VERBS:
+        if verb not in (*VERBS, *GATE_VERBS):
             raise Http404
         if request.method not in ("GET", "HEAD", "POST"):
             return HttpResponseNotAllowed(["GET", "HEAD", "POST"])

@@ -9,10 +9,11 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from saga_app.admin.cause import CALLED
 from saga_app.core.status import CompensationStatus, Status, StepStatus
 from saga_app.models import Execution, StepRecord
 
-UNSETTLED = [StepStatus.RUNNING, StepStatus.WAITING, StepStatus.FAILED]
+UNSETTLED = [StepStatus.RUNNING, StepStatus.WAITING, StepStatus.QUEUED, StepStatus.FAILED]
 UNSETTLED_COMPENSATION = [CompensationStatus.RUNNING, CompensationStatus.WAITING, CompensationStatus.FAILED]
 
 
@@ -44,7 +45,7 @@ def facts_of(executions: Iterable[Execution]) -> dict[UUID, Facts]:
     records: dict[UUID, list[Mapping[str, Any]]] = {}
     rows = StepRecord.objects.filter(telling, execution__in=by_id).order_by("seq")
     for row in rows.values(
-        "execution_id", "path", "status", "attempt", "attempt_limit",
+        "execution_id", "path", "kind", "status", "attempt", "attempt_limit",
         "compensation_status", "compensation_attempt", "compensation_limit",
     ):  # fmt: skip
         records.setdefault(row["execution_id"], []).append(row)
@@ -55,11 +56,12 @@ def _facts(execution: Execution, records: list[Mapping[str, Any]]) -> Facts:
     backwards = execution.unwinding_at is not None
     where = _where(execution, records, backwards=backwards)
     prefix = "compensation_" if backwards and where.get("compensation_attempt") else ""
+    called = where.get("kind") in CALLED
     failed = sum(record["status"] == StepStatus.FAILED for record in records)
     return Facts(
         path=where.get("path", "") or execution.failing_path,
-        attempt=where.get(f"{prefix}attempt", 0),
-        limit=where.get("compensation_limit" if prefix else "attempt_limit", 0),
+        attempt=where.get(f"{prefix}attempt", 0) if called else 0,
+        limit=where.get("compensation_limit" if prefix else "attempt_limit", 0) if called else 0,
         by_hand=sum(record["compensation_status"] == CompensationStatus.RESOLVED for record in records),
         optional_failed=failed if execution.status == Status.COMPLETED else 0,
     )

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Left, Length
+from django.utils.translation import ngettext
 
 from saga_app import engine, messages
+from saga_app.admin.cause import CALLED
 from saga_app.admin.values import MAX_ATTEMPTS, MAX_VALUE, Failure, failure, value
 from saga_app.core import registry
 from saga_app.core.failures import readable
@@ -41,6 +43,9 @@ class Row:
     """One step record as the page shows it."""
 
     record: StepRecord
+    kind: str
+    choice: str
+    is_called: bool
     status: str
     compensation: str
     took: str
@@ -106,6 +111,9 @@ def _row(record: Any) -> Row:
     attempts = record.attempts
     return Row(
         record=record,
+        kind=_kind(record),
+        choice=_choice(record.choice),
+        is_called=record.kind in CALLED,
         status=messages.step_word(record.status),
         compensation=messages.compensation_word(record.compensation_status),
         took=_took(record.started_at, record.finished_at),
@@ -116,6 +124,19 @@ def _row(record: Any) -> Row:
         attempts=[_attempt(entry) for entry in attempts[-MAX_ATTEMPTS:]],
         earlier=max(len(attempts) - MAX_ATTEMPTS, 0),
     )
+
+
+def _kind(record: StepRecord) -> str:
+    if record.kind == "compute" and not record.choice:
+        return ""
+    return messages.word(messages.KIND, record.kind) if record.kind != "step" else ""
+
+
+def _choice(choice: str) -> str:
+    """What was chosen; of a loop over items, how many there are."""
+    if choice.isdecimal():
+        return ngettext("%(count)d item", "%(count)d items", int(choice)) % {"count": int(choice)}
+    return messages.word(messages.CHOICE, choice) if choice else ""
 
 
 def _attempt(entry: Mapping[str, Any]) -> Attempt:
@@ -160,8 +181,13 @@ def _lines(planned: Iterable[Planned]) -> Iterator[PlanLine]:
 
 
 def undone_of(execution: Execution) -> Undone:
-    """The steps whose effect still stands in the world, the latest first: the unwind takes them in that order."""
-    undone = execution.steps.undone()
+    """The steps whose effect still stands in the world, the latest first: the unwind takes them in that order.
+
+    What lies before the milestone at which an unwind rests stands because it shall.
+    """
+    stops = execution.steps.filter(Q(kind="milestone") | Q(kind="child") & ~Q(choice=""))
+    stop = stops.order_by("-seq").values_list("seq", flat=True).first()
+    undone = execution.steps.undone() if stop is None else execution.steps.undone().filter(seq__gte=stop)
     records = list(with_values(undone).order_by("-seq")[: MAX_ROWS + 1])
     more = undone.count() - MAX_ROWS if len(records) > MAX_ROWS else 0
     return Undone(rows(records[:MAX_ROWS]), more)

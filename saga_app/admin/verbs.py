@@ -15,8 +15,10 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from saga_app import engine, messages
+from saga_app.admin import gates
 from saga_app.admin.cause import cause_of
 from saga_app.admin.forms import VerbForm, form_class
+from saga_app.admin.gates import GATE_VERBS
 from saga_app.admin.steps import plan_of, undone_of
 from saga_app.core.errors import SagaError, VerbRefused
 from saga_app.core.verbs import REASON_REQUIRED, VERBS, Eligibility, Refused
@@ -48,6 +50,9 @@ EFFECT: dict[str, StrPromise] = {
         "be taken back."
     ),
     "rerun": _("A new execution starts with the same input. All its steps run again, with new idempotency keys."),
+    "approve": _("The approval is given, and the execution goes on. A decision is final."),
+    "reject": _("The approval is refused: what the saga says about that is done. A decision is final."),
+    "signal": _("The signal is kept, and opens the gate that waits for it. It is read once, first come, first read."),
 }
 PLAN_TITLE = _("Unwind plan")
 PLAN_GIVEN_UP = _("Unwind plan, which you give up")
@@ -110,13 +115,15 @@ def confirm(admin: ExecutionAdmin, request: HttpRequest, execution: Execution, v
 
     Raises:
         PermissionDenied: the user may not use this verb.
+        Http404: the verb is for a gate, and the address names none.
     """
-    if not request.user.has_perm(permission(verb)):
+    if verb in GATE_VERBS:
+        form: VerbForm = gates.make_form(request, verb, execution)
+    elif request.user.has_perm(permission(verb)):
+        form = form_class(verb)(verb, execution, data=request.POST if request.method == "POST" else None)
+    else:
         raise PermissionDenied
-    if request.method != "POST":
-        return _page(admin, request, execution, verb, form_class(verb)(verb, execution))
-    form = form_class(verb)(verb, execution, data=request.POST)
-    if not form.is_valid():
+    if request.method != "POST" or not form.is_valid():
         return _page(admin, request, execution, verb, form)
     try:
         after = getattr(engine, verb)(execution.pk, actor=request.user, **form.arguments())
@@ -148,6 +155,12 @@ def _record(admin: ExecutionAdmin, request: HttpRequest, execution: Execution, v
     admin.log_change(request, execution, f"{verb}: {reason}" if reason else verb)
 
 
+def _why_not_now(execution: Execution, verb: str, form: VerbForm) -> str:
+    if isinstance(form, gates.GateForm):
+        return gates.why_not(execution, verb, str(form["gate"].value()))
+    return reason_of(engine.eligibility(execution)[verb])
+
+
 def _page(
     admin: ExecutionAdmin, request: HttpRequest, execution: Execution, verb: str, form: VerbForm, status: int = 200
 ) -> TemplateResponse:
@@ -159,7 +172,7 @@ def _page(
         "word": word,
         "effect": EFFECT[verb],
         "danger": verb == "abandon",
-        "why_not": reason_of(engine.eligibility(execution)[verb]),
+        "why_not": _why_not_now(execution, verb, form),
         "reason_required": verb in REASON_REQUIRED,
         "form": form,
         "seen": execution.version if status == HTTPStatus.CONFLICT or not form.is_bound else form["version"].value(),

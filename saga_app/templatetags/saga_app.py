@@ -34,6 +34,18 @@ def saga_ago(at: datetime | None) -> SafeString | str:
     return _time(at, messages.span(abs((clock.now() - at).total_seconds())))
 
 
+@register.filter
+def saga_status(status: str) -> str:
+    """The word for what an execution is doing."""
+    return messages.status_word(status)
+
+
+@register.filter
+def saga_reason(stuck_reason: str) -> str:
+    """The words for why it waits for an operator."""
+    return messages.reason_word(stuck_reason)
+
+
 def _time(at: datetime, text: str) -> SafeString:
     return format_html('<time datetime="{0}" title="{0}">{1}</time>', f"{at:%Y-%m-%dT%H:%M:%SZ}", text)
 
