@@ -10,6 +10,7 @@
 | `POST v1/executions/{id}/resume/` `{version, reason}` | `resume_execution` | 200; 400, 404, 409 |
 | `POST v1/executions/{id}/abandon/` `{version, reason}` | `abandon_execution` | 200; 400, 404, 409 |
 | `POST v1/executions/{id}/cancel/` `{reason}`, `version` optional | `cancel_execution` | 200; 400, 404, 409 |
+| `POST v1/executions/{id}/signal/` `{name, payload, key, reason}` | `signal_execution` | 200; 400, 404, 409 |
 
 Each may also answer 401 or 403 (before the body is read), 405, 406, 413, 415. Every error is `application/problem+json`
 and has changed nothing. Who may authenticate, and how, stays the host's: `DEFAULT_AUTHENTICATION_CLASSES`.

@@ -8,7 +8,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-OF_ITS_OWN = {"start", "resume", "abandon", "cancel"}
+OF_ITS_OWN = {"start", "resume", "abandon", "cancel", "signal"}
 
 
 class MayDo(BasePermission):

@@ -12,12 +12,14 @@ from typing import Any
 from rest_framework import ISO_8601, serializers
 
 from saga_app import codec
+from saga_app.awaiting import Awaited, waits_for
 from saga_app.core.status import Status, StuckReason
 from saga_app.models import Execution
 
 LINE = 200  # characters of an error that a list shows
 MAX_REASON = 10_000
 MAX_VERSION = 2**63 - 1
+MOST = 100  # things waited for, and children, in one answer
 
 
 class MomentField(serializers.DateTimeField):
@@ -25,6 +27,18 @@ class MomentField(serializers.DateTimeField):
 
     def __init__(self) -> None:
         super().__init__(format=ISO_8601, default_timezone=UTC, read_only=True)
+
+
+class Wait(serializers.Serializer[Awaited]):
+    """One thing that an execution waits for: see `saga_app.awaiting`."""
+
+    kind = serializers.CharField(read_only=True)
+    path = serializers.CharField(read_only=True)
+    signal = serializers.CharField(read_only=True)
+    until = MomentField()
+    child = serializers.UUIDField(source="child.pk", default=None, read_only=True)
+    queue = serializers.CharField(read_only=True)
+    served = serializers.BooleanField(read_only=True)
 
 
 class Summary(serializers.Serializer[Execution]):
@@ -42,7 +56,11 @@ class Summary(serializers.Serializer[Execution]):
     failing_path = serializers.CharField(read_only=True)
     version = serializers.IntegerField(read_only=True)
     resume_count = serializers.IntegerField(read_only=True)
+    parent_id = serializers.UUIDField(read_only=True)
+    rested_at = serializers.CharField(read_only=True)
+    unread_signals = serializers.IntegerField(source="unread", read_only=True)
     due_at = MomentField()
+    deadline_at = MomentField()
     cancel_requested_at = MomentField()
     created_at = MomentField()
     started_at = MomentField()
@@ -60,6 +78,8 @@ class Detail(Summary):
 
     input = serializers.SerializerMethodField()
     output = serializers.SerializerMethodField()
+    waits_for = serializers.SerializerMethodField()
+    children = serializers.SerializerMethodField()
 
     def get_error(self, execution: Execution) -> dict[str, Any] | None:
         """Why it failed, with all that was said."""
@@ -73,6 +93,14 @@ class Detail(Summary):
     def get_output(self, execution: Execution) -> Any:
         """What it returned; null while it has not."""
         return None if execution.output_text is None else codec.plain(execution.output_text)
+
+    def get_waits_for(self, execution: Execution) -> list[dict[str, Any]]:
+        """What it waits for now: the first of it, where there is much."""
+        return [dict(Wait(one).data) for one in waits_for(execution, MOST).first]
+
+    def get_children(self, execution: Execution) -> list[str]:
+        """The ids of its children, in the order in which they were born: the first of them, where there are many."""
+        return [str(pk) for pk in execution.children.order_by("created_at", "pk").values_list("pk", flat=True)[:MOST]]
 
 
 class TextField(serializers.CharField):
@@ -145,6 +173,23 @@ class PlanRequest(VerbRequest):
     """The same for a verb that acts on a plan: there the version that the caller decided on is not optional."""
 
     version = VersionField()
+
+
+class AnyField(serializers.Field[Any, Any, Any, Any]):
+    """Any JSON value, handed on as it is."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Whatever it is."""
+        return data
+
+
+class SignalRequest(Closed):
+    """Which signal, with what, and under which key."""
+
+    name = TextField(max_length=255)
+    payload = AnyField(default=None, allow_null=True)
+    key = TextField(max_length=255, default=None, allow_null=True)
+    reason = TextField(max_length=MAX_REASON, default="", allow_blank=True)
 
 
 class Query(serializers.Serializer[Any]):

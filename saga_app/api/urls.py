@@ -16,4 +16,5 @@ urlpatterns = [
     path(f"{ONE}resume/", ExecutionViewSet.as_view({"post": "resume"}), name="execution-resume"),
     path(f"{ONE}abandon/", ExecutionViewSet.as_view({"post": "abandon"}), name="execution-abandon"),
     path(f"{ONE}cancel/", ExecutionViewSet.as_view({"post": "cancel"}), name="execution-cancel"),
+    path(f"{ONE}signal/", ExecutionViewSet.as_view({"post": "signal"}), name="execution-signal"),
 ]

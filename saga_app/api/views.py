@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from django.http import Http404
 from django.urls import reverse
 from rest_framework import status
+from rest_framework.exceptions import ValidationError
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,7 +23,7 @@ from saga_app.api.pagination import NewestFirst
 from saga_app.api.permissions import MayDo
 from saga_app.api.wire import ASCIIJSONRenderer, ProblemRenderer, StrictJSONParser
 from saga_app.core import registry
-from saga_app.core.errors import InputError, SagaError
+from saga_app.core.errors import InputError, SagaError, UnsupportedValue
 from saga_app.core.inputs import WHOLE
 from saga_app.core.saga import Saga
 from saga_app.models import Execution
@@ -35,7 +36,7 @@ UUID_LENGTH = 36
 
 
 class ExecutionViewSet(GenericViewSet[Execution]):
-    """List, retrieve, start, resume, abandon, cancel.
+    """List, retrieve, start, resume, abandon, cancel, signal.
 
     All policies but authentication are set here: the host's REST_FRAMEWORK setting neither changes this API nor is
     changed by it.
@@ -106,6 +107,20 @@ class ExecutionViewSet(GenericViewSet[Execution]):
     def cancel(self, request: Request, pk: str) -> Response:
         """Ask it to stop and undo what it did. `reason`; `version` if it matters. 409 with the refusal's code; 404."""
         return self._act(engine.cancel, serializers.VerbRequest, request, pk)
+
+    def signal(self, request: Request, pk: str) -> Response:
+        """Send a signal: `name`, or a gate's path; `payload`, any JSON value; `key`, sent again it is stored once.
+
+        409 with the refusal's code, as for a name that no gate waits for; 404.
+        """
+        asked = _checked(serializers.SignalRequest, request)
+        try:
+            execution = engine.signal(_id(pk), actor=_actor(request), **asked)
+        except UnsupportedValue as error:
+            raise ValidationError({"payload": error.reason}, code="unsupported_value") from error
+        except InputError as error:
+            raise ValidationError(dict(error.errors), code="invalid") from error
+        return Response(serializers.Summary(execution).data)
 
     def _act(
         self, verb: Callable[..., Execution], body: type[serializers.VerbRequest], request: Request, pk: str

@@ -124,8 +124,8 @@ def compensating() -> Execution:
     return testing.run(Saga("undo", first, fail))
 
 
-def stuck() -> Execution:
-    return testing.run(Saga("hold", take, fail, input=Purchase, on_failure="hold"), Purchase("A1", 2))
+def stuck(*behind: Any) -> Execution:
+    return testing.run(Saga("hold", take, fail, *behind, input=Purchase, on_failure="hold"), Purchase("A1", 2))
 
 
 def stuck_past_pivot() -> Execution:

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from saga_app import testing
+from saga_app import Wait, testing
 from saga_app.models import Event, Execution
 from tests.doors import http
 from tests.doors.http import ROOT, client, is_problem, one, post
@@ -25,8 +25,9 @@ ADDRESSES = [
     ("resume", "post", "resume", 200),
     ("abandon", "post", "abandon", 200),
     ("cancel", "post", "cancel", 200),
+    ("signal", "post", "signal", 200),
 ]
-WORDS = ["view", "start", "resume", "abandon", "cancel", "suspend", "unwind", "skip", "resolve", "rerun"]
+WORDS = ["view", "start", "resume", "abandon", "cancel", "suspend", "unwind", "skip", "resolve", "rerun", "signal"]
 
 
 @pytest.fixture(autouse=True)
@@ -37,8 +38,9 @@ def alone() -> Iterator[None]:
 
 @pytest.fixture
 def execution() -> Execution:
+    """One that is stuck, and whose gate, which it has not reached, a signal may already open."""
     http.buy()
-    return http.stuck()
+    return http.stuck(Wait("go"))
 
 
 def ask(by: Client, address: str, execution: Execution, method: str = ""):
@@ -51,6 +53,8 @@ def ask(by: Client, address: str, execution: Execution, method: str = ""):
         return getattr(by, method or "get")(one(execution))
     if method == "get":
         return by.get(one(execution, address))
+    if address == "signal":
+        return post(by, one(execution, address), {"name": "go"})
     return post(by, one(execution, address), {"version": execution.version, "reason": "because"})
 
 

@@ -60,7 +60,11 @@ class TestDetail:
             "failing_path": "fail",
             "version": execution.version,
             "resume_count": 0,
+            "parent_id": None,
+            "rested_at": "",
+            "unread_signals": 0,
             "due_at": None,
+            "deadline_at": None,
             "cancel_requested_at": None,
             "created_at": "2024-05-01T12:00:00Z",
             "started_at": "2024-05-01T12:00:00Z",
@@ -68,6 +72,8 @@ class TestDetail:
             "finished_at": None,
             "input": {"sku": "A1", "quantity": 2, "total": "9.99"},
             "output": None,
+            "waits_for": [],
+            "children": [],
         }
 
     def test_an_ended_one_shows_what_it_returned(self, api):
@@ -76,9 +82,10 @@ class TestDetail:
         execution = testing.run(Saga("s", echo, output=ref("echo")), value={"a": [1, None, True]})
         assert api.get(one(execution)).json()["output"] == {"a": [1, None, True]}
 
-    def test_it_costs_one_query(self, api):
+    def test_it_costs_three_queries(self, api):
+        """The execution, what it waits for, its children."""
         execution = http.stuck()
-        assert len(saga_queries(lambda: api.get(one(execution)))) == 1
+        assert len(saga_queries(lambda: api.get(one(execution)))) == 3
 
     def test_hostile_text_comes_out_as_plain_ascii_json(self, api):
         """NUL, lone surrogates, markup and right-to-left marks, in values and in errors."""
