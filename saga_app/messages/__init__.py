@@ -66,6 +66,13 @@ __all__ = [
 ]
 
 
+class _Params(dict[str, object]):
+    """What a sentence is made of. A word that nobody gave shows as a question mark: no sentence ever fails."""
+
+    def __missing__(self, name: str) -> str:
+        return "?"
+
+
 def sentence(code: str, params: Mapping[str, object] | None = None) -> str:
     """Why a verb was refused, and what to do instead."""
     known = _Params(params or {})

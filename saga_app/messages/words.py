@@ -233,10 +233,3 @@ CHOICE: Words = {
     "rejected": _("rejected"),
     "timeout": _("its time was up"),
 }
-
-
-class _Params(dict[str, object]):
-    """What a sentence is made of. A word that nobody gave shows as a question mark: no sentence ever fails."""
-
-    def __missing__(self, name: str) -> str:
-        return "?"
