@@ -46,16 +46,21 @@ def intend(x: Snapshot, step: Step[..., Any], path: str, call: Call | None, now:
 def attempt(x: Snapshot, step: Step[..., Any], path: str, now: datetime) -> Snapshot:
     """The picture with one more forward attempt begun."""
     record = x.known(path)
-    orphaned = record.status == StepStatus.RUNNING and record.attempt > 0
     return x.with_record(
         path,
         status=StepStatus.RUNNING,
         attempt=record.attempt + 1,
         reconciled=False,
         due_at=None,
-        may_have_happened=record.may_have_happened or (orphaned and not step.atomic and not step.pure),
+        may_have_happened=_may_have_happened(record, step),
         attempts=begun(record, Direction.FORWARD, record.attempt + 1, now),
     )
+
+
+def _may_have_happened(record: Record, step: Step[..., Any]) -> bool:
+    """Also where the last attempt is an orphan: what that did nobody knows, whatever the next one says."""
+    orphaned = record.status == StepStatus.RUNNING and record.attempt > 0
+    return record.may_have_happened or (orphaned and not step.atomic and not step.pure)
 
 
 def bound(x: Snapshot, step: Step[..., Any], path: str, call: Call | None, now: datetime) -> Snapshot:
@@ -76,7 +81,8 @@ def bound(x: Snapshot, step: Step[..., Any], path: str, call: Call | None, now: 
 def queue_up(x: Snapshot, step: Step[..., Any], path: str, call: Call | None, now: datetime) -> Snapshot:
     """The picture with the step in its queue, for any worker that serves it."""
     x = bound(_going(x, now), step, path, call, now)
-    return x.with_record(path, status=StepStatus.QUEUED, due_at=None, queue=step.queue or x.queue, row_due_at=now)
+    queued = {"status": StepStatus.QUEUED, "due_at": None, "queue": step.queue or x.queue, "row_due_at": now}
+    return x.with_record(path, may_have_happened=_may_have_happened(x.known(path), step), **queued)
 
 
 def open_gate(x: Snapshot, path: str, kind: str, call: Call | None, due: datetime | None, now: datetime) -> Snapshot:
