@@ -88,5 +88,5 @@ def child_stuck(x: Snapshot, path: str) -> Snapshot:
 
 
 def _failed(x: Snapshot, path: str, error: Exception, now: datetime) -> Snapshot:
-    said = {"error_text": describe(error).to_json(), "due_at": None, "finished_at": now}
+    said = {"error_text": describe(error).to_json(), "finished_at": now}  # its deadline stays: late answers are told it
     return x.with_record(path, status=StepStatus.FAILED, **said)
