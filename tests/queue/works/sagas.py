@@ -8,7 +8,7 @@ import time
 
 from django_q.tasks import async_task
 
-from saga_app import Backoff, Context, ForEach, Parallel, Saga, ref, step
+from saga_app import Approval, Backoff, Child, Context, ForEach, Parallel, Saga, Sleep, Wait, ref, step
 from tests.queue.works.notes import note
 from tests.site.models import Tag
 
@@ -117,3 +117,14 @@ def refuse() -> None:
 labelled = Saga("works-labelled", print_label, walk.named("after").bind(seconds=0.01))
 torn = Saga("works-torn", print_label, refuse)
 whole = Saga("works-whole", walk.named("alone").bind(seconds=0.01), queue="slow")
+
+
+greeting = Saga("works-greeting", greet.named("greet_child"), output=ref("greet_child"))
+resting = Saga(
+    "works-resting",
+    Sleep(1.5),
+    Wait("word", timeout=60),
+    Approval("fine", allow=lambda actor: actor.is_staff, timeout=60),
+    Child(greeting).bind(name=ref("word.name")),
+    greet.named("after").bind(name="you"),
+)
