@@ -27,6 +27,7 @@ from saga_app.store.transactions import (
 
 logger = logging.getLogger("saga_app")
 
+LOOK_AGAIN = 0.05  # seconds for which steps are not looked for when there were none, as long as there are executions
 PAUSES = (0.005, 0.01, 0.02, 0.04)  # seconds after which a queued step is looked for again whose execution was locked
 
 
@@ -41,6 +42,10 @@ class _Search:
     using: str
     execution_id: UUID | None = None
     queues: Queues = None
+
+
+_Kind = Callable[[_Search, Callable[[], bool], float], bool]
+"""Claims one thing of a kind, if one is due, and drives it: of what is searched, while it may go on, until then."""
 
 
 def drive_next(
@@ -62,11 +67,16 @@ def drive_next(
     refuse_inside_transaction("drive_next()")
     search = _Search(holder, alias(), queues=queues)
     ends = clock.monotonic() + (settings.BUDGET if budget is None else budget)
-    kinds, claimed = [_execution, _queued_step], 0
-    while go_on() and clock.monotonic() < ends:
-        if kinds[0](search, go_on, ends):
-            kinds.reverse()
-        elif not kinds[1](search, go_on, ends):
+    first: _Kind = _execution
+    other: _Kind = _queued_step
+    other_idle_at, claimed = float("-inf"), 0
+    while go_on() and (now := clock.monotonic()) < ends:
+        if first(search, go_on, ends):
+            if now - other_idle_at >= LOOK_AGAIN:
+                first, other = other, first
+        elif other(search, go_on, ends):
+            first, other, other_idle_at = other, first, now
+        else:
             break
         claimed += 1
     return claimed
@@ -88,6 +98,18 @@ def drive(
     search = _Search(holder, alias(), execution_id)
     ends = clock.monotonic() + settings.BUDGET if ends is None else ends
     return _execution(search, go_on, ends) or _queued_step(search, go_on, ends)
+
+
+def drive_step(execution_id: UUID | None, *, holder: str) -> bool:
+    """Claim a queued step of that execution, or the most urgent one, if one is due, and make its call.
+
+    Who drives alone calls all that wait before the execution looks at what they told: it looks at all of its records.
+
+    Returns:
+        Whether there was one to claim.
+    """
+    refuse_inside_transaction("drive_step()")
+    return _queued_step(_Search(holder, alias(), execution_id), lambda: True, 0.0)
 
 
 def _execution(search: _Search, go_on: Callable[[], bool], ends: float) -> bool:

@@ -30,9 +30,13 @@ def run(
 
 def drive(execution: Execution) -> Execution:
     """Drive one execution here, and its children, for as long as something of them is due; the execution as it is."""
-    while executor.drive(execution.pk, holder=me()) or _drive_a_child(execution.pk):
+    while _drive(execution.pk) or _drive_a_child(execution.pk):
         pass
     return Execution.objects.using(alias()).get(pk=execution.pk)
+
+
+def _drive(execution_id: UUID | None) -> bool:
+    return executor.drive_step(execution_id, holder=me()) or executor.drive(execution_id, holder=me())
 
 
 def _drive_a_child(execution_id: UUID) -> bool:
@@ -42,7 +46,7 @@ def _drive_a_child(execution_id: UUID) -> bool:
         children = Execution.objects.using(alias()).open().filter(parent__in=parents)
         parents = list(children.values_list("pk", flat=True))
         due = [*children.due()[:1].values_list("pk", flat=True), *_with_due_step(parents)]
-        if any(executor.drive(child, holder=me()) for child in due):
+        if any(_drive(child) for child in due):
             return True
     return False
 
@@ -55,6 +59,6 @@ def _with_due_step(executions: list[UUID]) -> list[UUID]:
 def run_until_idle(limit: int | None = None) -> int:
     """Drive whatever is due until nothing is, or so many claims have been made; how many were."""
     claims = 0
-    while (limit is None or claims < limit) and executor.drive(None, holder=me()):
+    while (limit is None or claims < limit) and _drive(None):
         claims += 1
     return claims

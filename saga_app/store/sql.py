@@ -71,25 +71,40 @@ def run(
     with connection.cursor() as cursor:
         cursor.execute(text, params)
         found = cursor.fetchall() if returning else []
-    readers = [_field(model, name) for name in returning]
-    return [
-        {field.attname: read(field, value, connection) for field, value in zip(readers, row, strict=False)}
-        | ({"extra": row[-extra:]} if extra else {})
-        for row in found
-    ]
+    names, fields = _shape(model, tuple(returning), connection.vendor)
+    rows = [dict(zip(names, row, strict=False)) for row in found]
+    for values, row in zip(rows, found, strict=True):
+        for field in fields:
+            if (value := values[field.attname]) is not None:
+                values[field.attname] = read(field, value, connection)
+        if extra:
+            values["extra"] = row[-extra:]
+    return rows
 
 
 def read(field: models.Field[Any, Any], value: Any, connection: BaseDatabaseWrapper) -> Any:
     """A value as the driver returned it, made what the field holds in Python."""
-    if value is None or (connection.vendor == "postgresql" and not isinstance(field, MomentField)):
-        return value
-    if isinstance(field, models.ForeignKey):
-        return read(field.target_field, value, connection)
-    if isinstance(field, MomentField):
-        return field.from_db_value(value, None, connection)
-    if isinstance(field, models.UUIDField):
+    kind = _kind(field)
+    if isinstance(kind, MomentField):
+        return kind.from_db_value(value, None, connection)
+    if isinstance(kind, models.UUIDField):
         return value if isinstance(value, UUID) else UUID(value)
-    return bool(value) if isinstance(field, models.BooleanField) else value
+    return bool(value)
+
+
+@lru_cache(maxsize=64)
+def _shape(model: Model, returning: tuple[str, ...], vendor: str) -> tuple[list[str], list[models.Field[Any, Any]]]:
+    """What the columns are called in Python, and the fields whose values the driver does not return as they are meant.
+
+    An execution has thousands of records: nothing is asked of each value that can be asked of its column once.
+    """
+    fields = [_field(model, name) for name in returning]
+    kinds = (MomentField,) if vendor == "postgresql" else (MomentField, models.UUIDField, models.BooleanField)
+    return [field.attname for field in fields], [field for field in fields if isinstance(_kind(field), kinds)]
+
+
+def _kind(field: models.Field[Any, Any]) -> models.Field[Any, Any]:
+    return _kind(field.target_field) if isinstance(field, models.ForeignKey) else field
 
 
 def read_moment(using: str, value: Any) -> datetime:
