@@ -8,7 +8,18 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from project.shop.models import CreditNote, Invoice, Order, OrderLine, Product, StockMovement
+from project.shop.models import (
+    CreditNote,
+    Invoice,
+    Order,
+    OrderLine,
+    Period,
+    Product,
+    Return,
+    StockMovement,
+    StoreCredit,
+    Subscription,
+)
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Model]
@@ -48,8 +59,8 @@ class ProductAdmin(ReadOnly, ModelAdmin):
 class OrderAdmin(ReadOnly, ModelAdmin):
     """What was ordered."""
 
-    list_display = ["number", "customer", "total", "fault", "placed_at"]
-    list_filter = ["fault"]
+    list_display = ["number", "customer", "total", "way", "fault", "placed_at"]
+    list_filter = ["way", "fault"]
     search_fields = ["number", "customer"]
     inlines = [Lines]
 
@@ -77,3 +88,35 @@ class CreditNoteAdmin(ReadOnly, ModelAdmin):
 
     list_display = ["number", "invoice", "total", "at"]
     list_select_related = ["invoice"]
+
+
+@admin.register(Return)
+class ReturnAdmin(ReadOnly, ModelAdmin):
+    """What customers send back."""
+
+    list_display = ["order", "wish", "reason", "at"]
+    list_filter = ["wish"]
+    list_select_related = ["order"]
+
+
+@admin.register(StoreCredit)
+class StoreCreditAdmin(ReadOnly, ModelAdmin):
+    """What may be spent here."""
+
+    list_display = ["returned", "amount", "at"]
+    list_select_related = ["returned__order"]
+
+
+class Periods(ReadOnly, TabularInline):
+    """The periods that were paid."""
+
+    model = Period
+
+
+@admin.register(Subscription)
+class SubscriptionAdmin(ReadOnly, ModelAdmin):
+    """Who has tea every so often."""
+
+    list_display = ["customer", "product", "price", "periods", "every"]
+    list_select_related = ["product"]
+    inlines = [Periods]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from project.shop import payments, warehouse
+from project.shop import outside, payments, supplier, warehouse
 from project.shop.models import CreditNote, Invoice, Order, StockMovement
 
 
@@ -23,7 +23,14 @@ def entries_of(order: Order) -> list[Entry]:
 
 
 def _stock(order: Order) -> list[Entry]:
-    words = {StockMovement.Kind.RESERVE: "taken off the shelf", StockMovement.Kind.RELEASE: "put back"}
+    words = {
+        StockMovement.Kind.RESERVE: "taken off the shelf",
+        StockMovement.Kind.RELEASE: "put back",
+        StockMovement.Kind.SUPPLY: "came from the supplier",
+        StockMovement.Kind.SEND_BACK: "sent back to the supplier",
+        StockMovement.Kind.RETURN: "came back from the customer",
+        StockMovement.Kind.SET_ASIDE: "set aside for the customer",
+    }
     moved = order.movements.select_related("product")
     return [
         Entry(
@@ -52,4 +59,14 @@ def _invoices(order: Order) -> list[Entry]:
 
 
 def _parcels(order: Order) -> list[Entry]:
-    return [Entry("Warehouse", f"parcel {parcel.code}") for parcel in warehouse.parcels(order.pk)]
+    return [
+        *_once(order, "Supplier", supplier.PURCHASES, "cancelled"),
+        *_once(order, "Warehouse", warehouse.BOXES, "unpacked"),
+        *_once(order, "Warehouse", warehouse.LABELS, "void"),
+        *(Entry("Warehouse", f"parcel {parcel.code}") for parcel in warehouse.parcels(order.pk)),
+    ]
+
+
+def _once(order: Order, name: str, book: str, struck: str) -> list[Entry]:
+    """The lines of a book outside; one that is struck out says so."""
+    return [Entry(name, f"{one.text}, {struck}" if one.struck else one.text) for one in outside.entries(book, order.pk)]

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from typing import Any
 
 from django.utils import timezone
 
 from project.shop.models import Order
-from project.shop.sagas import place_order
+from project.shop.sagas.labels import print_label
+from project.shop.sagas.orders import charge, create_invoice, reserve, ship, thank
+from project.shop.sagas.wholesale import hand_over, pack
 from saga_app.models import Execution, StepRecord
 
+PIVOT = ("", "Point of no return")
+BOUGHT = ("supplier_order", "Buy at a supplier")
+
+
+def _titles(*written: Any) -> list[tuple[str, str]]:
+    return [one if isinstance(one, tuple) else (one.name, one.title) for one in written]
+
+
+STAGES = {  # the steps of an order, as (name, title): those of a loop are told together
+    Order.Way.SHELF: _titles(reserve, charge, create_invoice, PIVOT, ship, thank),
+    Order.Way.WHOLESALE: _titles(reserve, pack, print_label, charge, create_invoice, PIVOT, hand_over, thank),
+    Order.Way.SPECIAL: _titles(charge, BOUGHT, reserve, create_invoice, PIVOT, ship, thank),
+}
 HEADLINES = {  # status -> sentence, tone
     "pending": ("Waiting for a worker", "idle"),
     "running": ("On its way", "busy"),
@@ -26,7 +43,8 @@ HEADLINES = {  # status -> sentence, tone
 }
 FORWARD = {
     "running": ("running", "busy"),
-    "waiting": ("will be tried again", "wait"),
+    "waiting": ("waiting", "wait"),
+    "queued": ("waiting for a worker", "wait"),
     "completed": ("done", "good"),
     "failed": ("failed", "bad"),
     "skipped": ("skipped", "idle"),
@@ -39,6 +57,7 @@ BACKWARD = {
     "abandoned": ("undo given up", "bad"),
     "resolved": ("undone by hand", "undone"),
 }
+TONES = ["bad", "busy", "wait", "undone", "idle", "good"]  # the worst first
 NOTES = {  # how an attempt ended that has no error of its own to show
     "lost": "The worker died in the middle of it.",
     "timed_out": "No answer in time.",
@@ -80,23 +99,23 @@ class Progress:
 def progress(order: Order, execution: Execution | None) -> Progress:
     """Picture an order from its execution and step records as they are now."""
     if execution is None:
-        return Progress(order, None, "Not placed", "idle", tuple(_stages({}, pivoted=False)), "", is_over=True)
-    records = {record.path: record for record in execution.steps.all()}
+        return Progress(order, None, "Not placed", "idle", tuple(_stages(order, [], pivoted=False)), "", is_over=True)
+    records = list(execution.steps.all())
     headline, tone = _headline(execution, records)
     return Progress(
         order=order,
         execution=execution,
         headline=headline,
         tone=tone,
-        stages=tuple(_stages(records, pivoted=execution.pivoted_at is not None)),
+        stages=tuple(_stages(order, records, pivoted=execution.pivoted_at is not None)),
         error=execution.error.text if execution.error and execution.status != "completed" else "",
         is_over=execution.status in {"completed", "failed", "cancelled"},
     )
 
 
-def _headline(execution: Execution, records: dict[str, StepRecord]) -> tuple[str, str]:
+def _headline(execution: Execution, records: list[StepRecord]) -> tuple[str, str]:
     headline, tone = HEADLINES[execution.status]
-    optional = sum(record.status == "failed" for record in records.values())
+    optional = sum(record.status == "failed" for record in records)
     if execution.status == "completed" and optional:
         return f"{headline}, {optional} optional step failed", "good"
     if execution.rollback_status == "not_applicable":
@@ -108,16 +127,24 @@ def _headline(execution: Execution, records: dict[str, StepRecord]) -> tuple[str
     return headline, tone
 
 
-def _stages(records: dict[str, StepRecord], *, pivoted: bool) -> list[Stage]:
-    stages = []
-    for node in place_order.nodes:
-        if node.kind == "pivot":
+def _stages(order: Order, records: list[StepRecord], *, pivoted: bool) -> Iterator[Stage]:
+    for name, title in STAGES[Order.Way(order.way)]:
+        if not name:
             tone = "good" if pivoted else "idle"
-            stages.append(Stage("Point of no return", "passed" if pivoted else "ahead", tone, is_pivot=True))
+            yield Stage(title, "passed" if pivoted else "ahead", tone, is_pivot=True)
             continue
-        record = records.get(node.name)
-        stages.append(_stage(node.title, record) if record else Stage(node.title, "not begun"))
-    return stages
+        found = [_stage(title, record) for record in records if record.name == name]
+        yield _together(title, found) if len(found) != 1 else found[0]
+
+
+def _together(title: str, stages: list[Stage]) -> Stage:
+    """Several of one kind as one: how many are how far, in the tone of the worst."""
+    if not stages:
+        return Stage(title, "not begun")
+    states = Counter(stage.undo or stage.state for stage in stages)
+    worst = min((stage.tone for stage in stages), key=TONES.index)
+    notes = dict.fromkeys(note for stage in stages for note in stage.notes)
+    return Stage(title, ", ".join(f"{count} {state}" for state, count in states.items()), worst, notes=tuple(notes))
 
 
 def _stage(title: str, record: StepRecord) -> Stage:

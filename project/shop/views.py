@@ -37,7 +37,7 @@ def counter(request: HttpRequest) -> HttpResponse:
         "products": Product.objects.all(),
         "outcomes": {title: [(fault, WHAT_FOLLOWS[fault]) for fault in group] for title, group in OUTCOMES.items()},
         "orders": _newest(),
-        "stuck": Execution.objects.stuck().count(),
+        "stuck": _stuck(),
     }
     return render(request, "shop/counter.html", context, status=400 if form.errors else 200)
 
@@ -47,7 +47,7 @@ def counter(request: HttpRequest) -> HttpResponse:
 @conditional_page
 def counter_live(request: HttpRequest) -> HttpResponse:
     """The list of orders alone, for the page that keeps itself up to date."""
-    return render(request, "shop/_orders.html", {"orders": _newest(), "stuck": Execution.objects.stuck().count()})
+    return render(request, "shop/_orders.html", {"orders": _newest(), "stuck": _stuck()})
 
 
 @require_GET
@@ -90,6 +90,10 @@ def _about(order: Order) -> dict[str, Any]:
 def operator_url(execution: Execution) -> str:
     """Where an operator sees this execution."""
     return reverse("admin:saga_app_execution_change", args=[execution.pk])
+
+
+def _stuck() -> int:
+    return Execution.objects.stuck().filter(saga__in=orders.NAMES).count()
 
 
 def _newest() -> list[Progress]:

@@ -31,6 +31,7 @@ SETTINGS = {
     "SAGA_LEASE": "3",  # what a dead worker held is taken over soon
     "SAGA_HARD_STOP_GRACE": "1",
     "OUTSIDE_LATENCY": "0.1",  # bodies last long enough to be killed in
+    "SHOP_DAY": "1",  # what is never decided, delivered or sent back is given up within half a minute
 }
 
 

@@ -6,10 +6,21 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from project.shop import payments, warehouse
-from project.shop.models import CreditNote, Invoice, Order, Product, StockMovement
+from project.shop import outside, payments, supplier, warehouse
+from project.shop.models import (
+    CreditNote,
+    Invoice,
+    Order,
+    Period,
+    Product,
+    Return,
+    StockMovement,
+    StoreCredit,
+    Subscription,
+)
+from project.shop.outside import Entry
 from project.shop.payments import Charge
-from project.shop.sagas import place_order
+from project.shop.sagas.wholesale import packing_list
 from project.shop.warehouse import Parcel
 from saga_app.models import Execution, StepRecord
 
@@ -41,6 +52,32 @@ class Placed:
     card: str
     total: Decimal
     wants: dict[int, int]
+    way: str = "shelf"
+    freight: Decimal = Decimal(0)
+    boxes: int = 1
+    """Of wholesale: in how many it leaves."""
+
+
+@dataclass(frozen=True)
+class SentBack:
+    """One return."""
+
+    id: int
+    order: int
+    wish: str
+    credit: Decimal = Decimal(0)
+    """What may be spent instead."""
+
+
+@dataclass(frozen=True)
+class Subscribed:
+    """One subscription, and the charges of the periods that are booked, in order."""
+
+    id: int
+    card: str
+    price: Decimal
+    periods: int
+    booked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,6 +98,8 @@ class Step:
     compensation: str
     is_running: bool
     times_compensated: int
+    kind: str = "step"
+    choice: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +112,13 @@ class Run:
     rollback: str
     unwound: bool
     steps: tuple[Step, ...]
+    parent: str = ""
+    unread: int = 0
+    """Signals that nothing has asked for."""
+
+    def chose(self, path: str) -> str:
+        """What was chosen or decided there."""
+        return next((step.choice for step in self.steps if step.path == path), "")
 
 
 @dataclass(frozen=True)
@@ -82,9 +128,14 @@ class Books:
     shelves: list[Shelf] = field(default_factory=list)
     movements: list[Movement] = field(default_factory=list)
     orders: list[Placed] = field(default_factory=list)
+    returns: list[SentBack] = field(default_factory=list)
+    subscriptions: list[Subscribed] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
     bills: list[Bill] = field(default_factory=list)
     parcels: list[Parcel] = field(default_factory=list)
+    boxes: list[Entry] = field(default_factory=list)
+    labels: list[Entry] = field(default_factory=list)
+    purchases: list[Entry] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
 
 
@@ -93,21 +144,44 @@ def read() -> Books:
     return Books(
         shelves=[Shelf(*row) for row in Product.objects.values_list("pk", "stock")],
         movements=[Movement(*row) for row in StockMovement.objects.values_list("order", "product", "kind", "quantity")],
-        orders=[
-            Placed(
-                id=order.pk,
-                number=order.number,
-                card=order.card,
-                total=order.total,
-                wants={line.product_id: line.quantity for line in order.lines.all()},
-            )
-            for order in Order.objects.prefetch_related("lines")
-        ],
+        orders=[_placed(order) for order in Order.objects.prefetch_related("lines")],
+        returns=_returns(),
+        subscriptions=_subscriptions(),
         charges=payments.charges(),
         bills=_bills(),
         parcels=warehouse.parcels(),
+        boxes=outside.entries(warehouse.BOXES),
+        labels=outside.entries(warehouse.LABELS),
+        purchases=supplier.purchases(),
         runs=_runs(),
     )
+
+
+def _placed(order: Order) -> Placed:
+    return Placed(
+        id=order.pk,
+        number=order.number,
+        card=order.card,
+        total=order.total,
+        wants={line.product_id: line.quantity for line in order.lines.all()},
+        way=order.way,
+        freight=order.freight,
+        boxes=len(packing_list(order.pk)),
+    )
+
+
+def _returns() -> list[SentBack]:
+    credit = dict(StoreCredit.objects.values_list("returned", "amount"))
+    rows = Return.objects.order_by("pk").values_list("pk", "order", "wish")
+    return [SentBack(pk, order, wish, credit.get(pk, Decimal(0))) for pk, order, wish in rows]
+
+
+def _subscriptions() -> list[Subscribed]:
+    booked: dict[int, list[str]] = defaultdict(list)
+    for subscription, charge in Period.objects.order_by("number").values_list("subscription", "charge"):
+        booked[subscription].append(charge)
+    rows = Subscription.objects.values_list("pk", "card", "price", "periods")
+    return [Subscribed(*row, booked=tuple(booked[row[0]])) for row in rows]
 
 
 def _bills() -> list[Bill]:
@@ -131,8 +205,10 @@ def _runs() -> list[Run]:
             rollback=run.rollback_status,
             unwound=run.unwinding_at is not None,
             steps=tuple(steps[run.pk]),
+            parent=str(run.parent_id or ""),
+            unread=run.unread,
         )
-        for run in Execution.objects.light().filter(saga=place_order.name)
+        for run in Execution.objects.light()
     ]
 
 
@@ -142,8 +218,10 @@ def _step(record: StepRecord) -> Step:
         path=record.path,
         owed=record.owes and happened,
         compensation=record.compensation_status,
-        is_running=record.status == "running" or record.compensation_status == "running",
+        is_running=record.status in {"running", "queued"} or record.compensation_status == "running",
         times_compensated=sum(
             attempt["direction"] == "compensate" and attempt["outcome"] == "returned" for attempt in record.attempts
         ),
+        kind=record.kind,
+        choice=record.choice,
     )

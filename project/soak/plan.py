@@ -1,4 +1,4 @@
-"""Which order gets which fault: thrown once, by the order's number, so that every run has the same ones."""
+"""Which order goes which way and meets which fault: thrown once, by its number, so that every run has the same ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import zlib
 
 from project.shop import outside
 from project.shop.faults import Fault
-from project.shop.models import Order
+from project.shop.models import Order, Return
+from project.shop.sagas.returns import AS_NEW
+
+OF_WHOLESALE, OF_SPECIAL = 4, 5  # one order in so many
 
 
 def is_one_in(sides: int, what: str, number: str) -> bool:
@@ -14,13 +17,22 @@ def is_one_in(sides: int, what: str, number: str) -> bool:
     return zlib.crc32(f"{what} {number}".encode()) % sides == 0
 
 
+def way_of(number: str) -> Order.Way:
+    """How it is carried out."""
+    if is_one_in(OF_SPECIAL, "special", number):
+        return Order.Way.SPECIAL
+    return Order.Way.WHOLESALE if is_one_in(OF_WHOLESALE, "wholesale", number) else Order.Way.SHELF
+
+
 def fault_of(number: str) -> Fault:
     """What goes wrong in the shop itself: goods break after the charge, and one refund in fifty orders is refused."""
     if is_one_in(50, "refund refused", number):
         return Fault.REFUND_REFUSED
     if is_one_in(8, "goods break", number):
-        return Fault.INVOICE_REFUSED
-    return Fault.NONE
+        return Fault.SUPPLIER_KEEPS if is_one_in(2, "kept", number) else Fault.INVOICE_REFUSED
+    if is_one_in(12, "box breaks", number):
+        return Fault.BOX_BREAKS
+    return Fault.SOLD_OUT if is_one_in(12, "sold out", number) else Fault.NONE
 
 
 def times_out(number: str) -> bool:
@@ -29,8 +41,42 @@ def times_out(number: str) -> bool:
 
 
 def is_cancelled(number: str) -> bool:
-    """Whether the customer cancels while the order is on its way."""
+    """Whether the customer cancels while the order, or its return, is on its way."""
     return is_one_in(8, "cancelled", number)
+
+
+def is_delivered(number: str) -> bool:
+    """Whether the suppliers ever deliver what they have sold for it."""
+    return not is_one_in(6, "not delivered", number)
+
+
+def is_returned(number: str) -> bool:
+    """Whether the customer, once they have it, sends it back."""
+    return is_one_in(2, "returned", number)
+
+
+def wish_of(number: str) -> Return.Wish:
+    """What the customer wants for it."""
+    return Return.Wish.CREDIT if is_one_in(3, "credit", number) else Return.Wish.REFUND
+
+
+def verdict_on(number: str) -> str:
+    """What becomes of the return: `approve`, `reject`, or nothing until its time is up."""
+    if is_one_in(7, "nobody decides", number):
+        return ""
+    return "reject" if is_one_in(5, "rejected", number) else "approve"
+
+
+def comes_back(number: str) -> str:
+    """In which condition the parcel comes back; "" when it never does."""
+    if is_one_in(7, "lost", number):
+        return ""
+    return "damaged" if is_one_in(4, "damaged", number) else AS_NEW
+
+
+def is_early(number: str) -> bool:
+    """Whether the parcel is back before anybody has approved its return: the signal waits for its gate."""
+    return is_one_in(2, "early", number)
 
 
 def arrange(order: Order) -> None:

@@ -12,14 +12,17 @@ from django.db.models import F, Sum
 from project.shop import outside
 from project.soak.books import Books
 from project.soak.line import Line
-from saga_app.models import Execution, StepRecord
+from saga_app.models import Execution, Signal, StepRecord
 
 
 def rows(line: Line, books: Books, seconds: float) -> Iterator[tuple[str, object]]:
     """Every line of the table."""
     yield "seconds", f"{seconds:.0f}"
-    yield "orders", len(books.orders)
+    yield "executions", len(books.runs)
     yield from _tally(run.status for run in books.runs)
+    yield "of which", ""
+    yield from _tally(Execution.objects.values_list("saga", flat=True))
+    yield "rested at a milestone", sum(run.rollback == "rested" for run in books.runs)
     yield "kills", line.reaper.kills.total()
     yield from _indented(line.reaper.kills)
     yield "what an operator or a customer did", ""
@@ -27,6 +30,9 @@ def rows(line: Line, books: Books, seconds: float) -> Iterator[tuple[str, object
     yield "compensations", sum(bool(step.compensation) for run in books.runs for step in run.steps)
     yield from _tally(step.compensation for run in books.runs for step in run.steps if step.compensation)
     records = StepRecord.objects
+    yield "steps in queues", records.filter(row_epoch__gt=0).count()
+    yield "signals", Signal.objects.count()
+    yield "  which nothing asked for", sum(run.unread for run in books.runs)
     yield "steps tried more than once", records.filter(attempt__gt=1).count()
     yield "steps whose outcome was asked for", records.filter(attempts_text__contains='"reconcile"').count()
     yield "writes of executions", Execution.objects.aggregate(sum=Sum(F("writes")))["sum"]
@@ -35,7 +41,7 @@ def rows(line: Line, books: Books, seconds: float) -> Iterator[tuple[str, object
 
 def _outside(books: Books) -> Iterator[tuple[str, object]]:
     with outside.ledger() as ledger:
-        for book in ("charges", "refunds", "parcels"):
+        for book in ("charges", "refunds", "parcels", "entries"):
             entries, asked = ledger.execute(f"SELECT COUNT(*), COALESCE(SUM(asked), 0) FROM {book}").fetchone()  # noqa: S608
             yield book, entries
             yield "  asked again under the same key", asked - entries

@@ -1,4 +1,4 @@
-"""`manage.py soak`: real orders through a cluster that is killed all the time; then the audit."""
+"""`manage.py soak`: real orders through clusters that are killed all the time; then the audit."""
 
 from __future__ import annotations
 
@@ -43,10 +43,14 @@ class Command(BaseCommand):
         for difference in differences[:SHOWN]:
             self.stderr.write(str(difference))
         if not went_through:
-            raise CommandError("nothing moved any more:\n" + line.cluster.last_words())
+            raise CommandError("nothing moved any more:\n" + line.last_words())
         if differences:
             raise CommandError(f"{len(differences)} differences")
-        self.stdout.write(self.style.SUCCESS("0 differences: stock, ledger, invoices and parcels balance to the cent."))
+        self.stdout.write(
+            self.style.SUCCESS(
+                "0 differences: stock, ledger, invoices, parcels, returns and purchases balance to the cent."
+            )
+        )
 
 
 def _import(folder: Path) -> list[Order]:
@@ -58,6 +62,6 @@ def _import(folder: Path) -> list[Order]:
         raise CommandError(str(problem)) from problem
     entered = importer.enter(goods, wishes, deliveries=DELIVERIES)
     for order in entered:
-        order.fault = plan.fault_of(order.number)
-    Order.objects.bulk_update(entered, ["fault"])
+        order.way, order.fault = plan.way_of(order.number), plan.fault_of(order.number)
+    Order.objects.bulk_update(entered, ["way", "fault"])
     return entered
