@@ -118,9 +118,10 @@ def take(
         recorded=record.row_deaths,
     )
     taken = _taken(record, claim)
-    others = rows.load_records(claim.execution_id, using) if some_failed else []
-    records = [taken if one.path == taken.path else one for one in others] or [taken]
-    return claim, rows.snapshot(execution, records)
+    if not some_failed:
+        return claim, rows.snapshot(execution, [taken])
+    whole = rows.load_facts(execution, using)  # children too: a walk by one that is open looks at it
+    return claim, whole.but(records=whole.records.put(taken))
 
 
 def _lock_execution(using: str, execution_id: UUID | None, queues: Queues) -> dict[str, Any] | None:
