@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import timedelta
+from uuid import UUID
 
 from django.contrib.auth.models import Permission, User
 from django.db.models import QuerySet
@@ -33,6 +34,7 @@ class People:
         self.decided: set[int] = set()
         self.back: set[int] = set()
         self.declined: set[int] = set()
+        self.delivered: set[UUID] = set()
 
     def act(self) -> None:
         """Do what is to be done now."""
@@ -120,8 +122,9 @@ class People:
 
     def _deliver(self) -> None:
         """Each delivery is told twice, as programs do that had no answer."""
-        for purchase in orders.awaited():
+        for purchase in orders.awaited().exclude(pk__in=self.delivered):
             if plan.is_delivered(self.orders[purchase.input["order_id"]].number):
+                self.delivered.add(purchase.pk)
                 for _ in range(2):
                     self._try("told of a delivery", orders.deliver, purchase)
 

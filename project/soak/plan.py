@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-import zlib
+import hashlib
 
 from project.shop import outside
 from project.shop.faults import Fault
 from project.shop.models import Order, Return
 from project.shop.sagas.returns import AS_NEW
 
-OF_WHOLESALE, OF_SPECIAL = 4, 5  # one order in so many
+THROW = "12290"  # of all throws of the dice, one in which even the few orders of the sample meet everything
 
 
 def is_one_in(sides: int, what: str, number: str) -> bool:
     """Whether this order is one of the one in `sides` to which `what` happens."""
-    return zlib.crc32(f"{what} {number}".encode()) % sides == 0
+    thrown = hashlib.blake2b(f"{THROW} {what} {number}".encode(), digest_size=8).digest()
+    return int.from_bytes(thrown, "big") % sides == 0
 
 
 def way_of(number: str) -> Order.Way:
     """How it is carried out."""
-    if is_one_in(OF_SPECIAL, "special", number):
+    if is_one_in(4, "special", number):
         return Order.Way.SPECIAL
-    return Order.Way.WHOLESALE if is_one_in(OF_WHOLESALE, "wholesale", number) else Order.Way.SHELF
+    return Order.Way.WHOLESALE if is_one_in(3, "wholesale", number) else Order.Way.SHELF
 
 
 def fault_of(number: str) -> Fault:
-    """What goes wrong in the shop itself: goods break after the charge, and one refund in fifty orders is refused."""
+    """What goes wrong in the shop itself, as its way allows: goods break after the charge, a refund is refused, …"""
+    way = way_of(number)
     if is_one_in(50, "refund refused", number):
         return Fault.REFUND_REFUSED
     if is_one_in(8, "goods break", number):
-        return Fault.SUPPLIER_KEEPS if is_one_in(2, "kept", number) else Fault.INVOICE_REFUSED
-    if is_one_in(12, "box breaks", number):
-        return Fault.BOX_BREAKS
-    return Fault.SOLD_OUT if is_one_in(12, "sold out", number) else Fault.NONE
+        return Fault.SUPPLIER_KEEPS if way == Order.Way.SPECIAL else Fault.INVOICE_REFUSED
+    if is_one_in(6, "sold out or dropped", number):
+        return {Order.Way.SPECIAL: Fault.SOLD_OUT, Order.Way.WHOLESALE: Fault.BOX_BREAKS}.get(way, Fault.NONE)
+    return Fault.NONE
 
 
 def times_out(number: str) -> bool:
