@@ -104,6 +104,8 @@ def _unbegun(drive: Drive, x: Snapshot, decision: Arrange) -> Snapshot:
     now = drive.claim.moment()
     if isinstance(decision, Enqueue):
         return bound(x, drive.step(decision.path), decision.path, None, now)
+    if x.record(decision.path) is not None:
+        return x  # its attempts count on: each child has a number of its own
     x = open_gate(x, decision.path, drive.node(decision.path).kind, None, None, now)
     return x.with_record(decision.path, attempt=0, attempt_limit=POLICY.attempts)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from saga_app.core.closing import closing, cuttable
 from saga_app.core.decisions import (
+    Arrange,
     Consume,
     Cut,
     EndChild,
@@ -207,6 +208,8 @@ class Walk:
             return Failed((path,))
         if record.status in OVER:
             return self.block(after_gate(node, record), spot)
+        if record.kind == "sleep" and record.arguments_text is None:
+            return self._when_due(record, Open(path))  # how long it takes could not be made
         signal = next((one for one in self.x.signals if opens(node, record, one, self.saga)), None)
         if signal is not None:
             return Go(Consume(path, signal.id))
@@ -223,8 +226,13 @@ class Walk:
         if record.status in OVER:
             return DONE
         if record.child_id is None:
-            return Go(Spawn(path))
+            return self._when_due(record, Spawn(path))
         return Go(EndChild(path)) if self.x.kids[record.child_id].status in TERMINAL else Idle()
+
+    def _when_due(self, record: Record, decision: Arrange) -> Result:
+        """It has not begun, and is tried again after a pause."""
+        due = record.due_at
+        return Idle(due) if due is not None and due > self.now else Go(decision)
 
     # marks
 
