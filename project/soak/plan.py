@@ -26,7 +26,7 @@ def way_of(number: str) -> Order.Way:
 
 
 def fault_of(number: str) -> Fault:
-    """What goes wrong in the shop itself, as its way allows: goods break after the charge, a refund is refused, …"""
+    """What goes wrong in the shop itself, as its way allows: goods break, boxes drop, money is refused."""
     way = way_of(number)
     if is_one_in(50, "refund refused", number):
         return Fault.REFUND_REFUSED

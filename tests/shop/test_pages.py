@@ -14,7 +14,7 @@ from project.shop.forms import CHOICES
 from project.shop.models import Order, Product
 from saga_app import testing
 from saga_app.models import Execution
-from tests.shop.placing import order_of
+from tests.shop.placing import order_for, order_of
 
 TEMPLATES = Path(__file__).parent.parent.parent / "templates"
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("project.urls")]
@@ -139,3 +139,38 @@ def test_the_list_of_orders_costs_the_same_for_one_and_for_many(
     for _ in range(5):
         orders.place(order_of())
     assert cost() == one
+
+
+def test_the_boxes_of_an_order_are_told_together(client: Client) -> None:
+    order = order_for({"T-01": 40}, way=Order.Way.WHOLESALE)
+    orders.place(order)
+    testing.drain()
+    page = client.get(order.get_absolute_url()).text
+    assert "4 done" in page
+    assert page.count("box ") == 4
+    assert f"parcel KC{order.pk:08d}-04" in page
+
+
+def test_the_purchases_of_an_order_are_told_together(client: Client) -> None:
+    order = order_for({"T-01": 1, "K-03": 2}, way=Order.Way.SPECIAL)
+    orders.place(order)
+    testing.drain()
+    page = client.get(order.get_absolute_url()).text
+    assert "2 waiting" in page
+    for purchase in orders.awaited():
+        orders.deliver(purchase)
+    testing.drain()
+    page = client.get(order.get_absolute_url()).text
+    assert "2 done" in page
+    assert "Tea crate “Überseekiste” came from the supplier" in page
+
+
+def test_only_orders_are_counted_as_stuck_orders(client: Client) -> None:
+    order = order_for({"T-01": 1, "K-03": 2}, Fault.SUPPLIER_KEEPS, Order.Way.SPECIAL)
+    orders.place(order)
+    testing.drain()
+    for purchase in orders.awaited():
+        orders.deliver(purchase)
+    testing.drain()
+    assert Execution.objects.stuck().count() == 3
+    assert "1 order stuck" in client.get("/").text
