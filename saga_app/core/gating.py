@@ -60,8 +60,9 @@ def child_ended(saga: Saga[Any], x: Snapshot, path: str, now: datetime) -> Snaps
 
 
 def _reason(kid: Kid) -> str:
-    """Why a child failed, in its own words, so that nobody has to chase ids."""
-    said = f": {ErrorInfo.from_json(kid.error_text).text}" if kid.error_text else ""
+    """Why a child failed, in its own words, so that nobody has to chase ids; of a family, in those of the deepest."""
+    info = ErrorInfo.from_json(kid.error_text) if kid.error_text else None
+    said = "" if info is None else f": {info.message if info.is_a((ChildFailed,)) else info.text}"
     return f"{kid.saga} {kid.status}{' and was abandoned' if _abandoned(kid) else ''}{said}"
 
 
