@@ -104,10 +104,11 @@ def _open_path(saga: Saga[Any], x: Snapshot) -> str:
     """Where it was when its workers died."""
     running = (StepStatus.RUNNING, CompensationStatus.RUNNING)
     for record in x.records:
-        if record.status in running or record.compensation_status in running:
+        if not record.in_queue and (record.status in running or record.compensation_status in running):
             return record.path
     lines = plan_unwind(saga, x) if x.unwinding else ()
-    return next((line.path for line in lines if line.action in (Action.COMPENSATE, Action.RECONCILE)), "")
+    calls = (line for line in lines if line.action in (Action.COMPENSATE, Action.RECONCILE))
+    return next((line.path for line in calls if not line.record.in_queue), "")
 
 
 def _forwards(saga: Saga[Any], x: Snapshot, now: datetime) -> Decision:

@@ -21,9 +21,10 @@ from saga_app.core.decisions import (
     Stick,
 )
 from saga_app.core.opening import opened
-from saga_app.core.outcomes import cut_short, out_of_queue, settled
+from saga_app.core.outcomes import cut_short, out_of_queue
 from saga_app.core.results import Go
-from saga_app.core.status import CompensationStatus, StepStatus, StuckReason
+from saga_app.core.status import UNSETTLED, CompensationStatus, StepStatus, StuckReason
+from saga_app.core.unwind import handler_of
 from saga_app.core.walk import Walk
 
 if TYPE_CHECKING:
@@ -46,21 +47,25 @@ def decide_row(saga: Saga[Any], x: Snapshot, path: str, now: datetime) -> Row:
         now: the database's moment.
     """
     record = x.known(path)
-    decision = _undo(record, now) if x.unwinding else _forwards(saga, x, record, now)
+    decision = _undo(saga, record, now) if x.unwinding else _forwards(saga, x, record, now)
     quiet_at = record.row_quiet_at
     if quiet_at is None or quiet_at <= now or isinstance(decision, Intend | CallAtomic | Park):
         return decision
     return Park(quiet_at)  # whoever lost it may still be inside: until then only the same call again
 
 
-def _undo(record: Record, now: datetime) -> Row:
+def _undo(saga: Saga[Any], record: Record, now: datetime) -> Row:
     if record.compensation_status not in (CompensationStatus.WAITING, CompensationStatus.RUNNING):
         return Cut((record.path,))
+    if handler_of(saga, record) is None:
+        return Stick(StuckReason.DEFINITION_CHANGED, record.path)
     return compensate(record, now)
 
 
 def _forwards(saga: Saga[Any], x: Snapshot, record: Record, now: datetime) -> Row:
     step = saga.step(record.path)
+    if record.status not in UNSETTLED:
+        return Cut((record.path,))  # it is over: whatever left it in the queue, it is never called again
     if step is None:
         return Stick(StuckReason.DEFINITION_CHANGED, record.path)
     orphan = record.status == StepStatus.RUNNING
@@ -111,11 +116,13 @@ def come_to_rest(x: Snapshot, path: str) -> Snapshot:
 
 def refuse(saga: Saga[Any], x: Snapshot, path: str, now: datetime) -> Snapshot:
     """The picture with a claimed step settled and not called (design §8.10): the execution goes another way."""
-    return x.but(records=x.records.put(settled(saga, x.known(path), now)))
+    return cut_short(saga, x, [x.known(path)], now)
 
 
 def cut_group(saga: Saga[Any], x: Snapshot, now: datetime) -> Snapshot:
-    """The picture after a queued step failed for good: its group's waiting siblings begin no more.
+    """The picture after a queued step failed for good: its group's siblings in the queue begin no more.
+
+    What is not in the queue is left to whoever drives the execution, which may be at it this moment.
 
     Args:
         saga: the definition.
@@ -126,5 +133,8 @@ def cut_group(saga: Saga[Any], x: Snapshot, now: datetime) -> Snapshot:
         result = Walk(saga, x, now).all()
         if not isinstance(result, Go) or not isinstance(result.decision, Cut):
             break
-        x = cut_short(saga, x, [x.known(path) for path in result.decision.paths], now)
+        queued = [record for path in result.decision.paths if (record := x.known(path)).in_queue]
+        if not queued:
+            break
+        x = cut_short(saga, x, queued, now)
     return x

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Any
+from functools import partial
 
 import pytest
 
-from saga_app import Child, GiveUp, Parallel, Saga, Wait, engine, executor
-from saga_app.models import StepRecord
-from saga_app.queue import inline
+from saga_app import Child, Compute, GiveUp, Parallel, Saga, Wait, engine, executor, testing
+from saga_app.models import Execution
 from tests import ledger
-from tests.engine.drives import DATABASES
-from tests.engine.queued_steps import arranged, settled
-from tests.harness import DONE, OK, do, end, fail, now, rec, records
+from tests.engine.drives import DATABASES, dies, killed
+from tests.engine.queued_steps import settled
+from tests.faults import lapse
+from tests.gates import Gate, somebody
+from tests.harness import DONE, OK, UNWOUND, do, end, fail, halted, held, now, ok, rec
 from tests.reading import child
-from tests.shared_clock import clock
+from tests.script import Entry
 
 pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pytest.mark.usefixtures("case")]
 
@@ -28,3 +28,33 @@ def test_a_failed_step_beside_a_live_child() -> None:
     assert ledger.order() == ["b", "c", "d"]
     engine.signal(child(x, "sub"), "go")
     assert end(settled(x)) == DONE
+
+
+def test_who_killed_the_workers_is_named_and_not_who_ran_beside() -> None:
+    """A compute of a group kills its workers while a queued step runs: an operator speaks of the compute."""
+    gate = Gate()
+    killer = Compute("b", lambda: dies()(None))
+    x = Saga("s", Parallel(a=do("a", Entry(gate) >> ok(), queue="q"), b=killer)).start()
+    killed(x, lapses=False)
+    with somebody(partial(executor.drive_next, holder="host:1", queues=["q"])) as other:
+        gate.reached()
+        Execution.objects.filter(pk=x.pk).update(deaths=3)
+        lapse()
+        executor.drive_next(holder="host:2", queues=[""])
+        assert (end(x), now(x).failing_path) == (held("worker_lost"), "b")
+        gate.open()
+        other.result()
+
+
+def test_a_compensation_that_is_gone_stops_the_unwind() -> None:
+    """It waits in a queue when the code that knew it is replaced: an operator is called, and no worker is."""
+    saga = Saga("s", do("a", comp=OK, queue="q"), do("b", fail(GiveUp("no"))))
+    x = saga.start()
+    for queues in ([""], ["q"], [""]):
+        executor.drive_next(holder="host:1", queues=queues)
+    assert rec(x, "a").compensation_status == "waiting"
+    with testing.isolate_sagas():
+        Saga("s", do("z"), do("b"))
+        assert end(settled(x)) == halted("definition_changed")
+    engine.resume(x)
+    assert end(settled(x)) == UNWOUND
