@@ -17,6 +17,7 @@ from saga_app import Pivot, step
 from saga_app.core import registry
 from saga_app.core.failures import ErrorInfo
 from saga_app.core.outcomes import Direction, How, Outcome
+from saga_app.core.records import Records
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.status import (
@@ -46,6 +47,7 @@ errors = st.sampled_from(["OSError", "ValueError", "saga_app.core.errors.Undecod
 )
 GOING_ON = [Status.RUNNING, Status.WAITING, Status.PENDING]
 GOING_BACK = [Status.COMPENSATING]
+MAY_WAIT = {Status.WAITING, Status.COMPENSATING}  # for something that has no due time
 ENDED_BACK = [Status.FAILED, Status.CANCELLED]
 OVER = [StepStatus.COMPLETED] * 4 + [StepStatus.FAILED] * 2 + [StepStatus.SKIPPED]
 PERHAPS_OPEN = [StepStatus.RUNNING] * 3 + [StepStatus.WAITING] * 2 + [StepStatus.COMPLETED, StepStatus.FAILED]
@@ -162,7 +164,7 @@ def pictures(draw: st.DrawFn, saga: Saga[Any], statuses: list[Status] | None = N
         deaths=draw(st.integers(0, 1 if calm else 5)),
         next_seq=begun,
         finished_at=NOW if status in TERMINAL else None,
-        records=found,
+        records=Records(found),
         quiet_at=draw(moments) if draw(one_in_three) else None,
     )
 
@@ -193,7 +195,7 @@ def outcomes(draw: st.DrawFn, path: str, direction: Direction | None = None) -> 
 
 ANSWERS = [How.HAPPENED, How.NOT_HAPPENED, How.UNKNOWN]
 FORWARD = [how for how in How if how not in ANSWERS]
-ENDINGS = {
+ENDINGS: dict[Direction, list[How]] = {
     Direction.FORWARD: FORWARD,
     Direction.COMPENSATE: [how for how in FORWARD if how not in (How.UNSTORABLE, How.REJECTED)],
     Direction.RECONCILE: ANSWERS,
@@ -205,7 +207,7 @@ def refused_by_the_table(x: Snapshot, *, released: bool = True) -> str:
     stopped = x.status in STOPPED
     wrong = {
         "stopped_not_due": released and stopped and x.due_at is not None,
-        "open_is_due": released and not stopped and x.due_at is None,
+        "working_is_due": released and x.due_at is None and x.status not in {*STOPPED, *MAY_WAIT},
         "stuck_has_reason": (x.status == Status.STUCK) != bool(x.stuck_reason),
         "end_is_decided": x.status in ENDED_BACK and x.rollback_status in (RollbackStatus.NONE, RollbackStatus.STUCK),
     }
