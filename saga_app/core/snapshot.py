@@ -80,6 +80,11 @@ class Record(Facts):
         """Some worker has it, or may take it: only a worker that claims it may change it."""
         return self.row_due_at is not None
 
+    @property
+    def is_called(self) -> bool:
+        """Somebody's intent is written, of either direction, and no outcome."""
+        return self.status == StepStatus.RUNNING or self.compensation_status == CompensationStatus.RUNNING
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:

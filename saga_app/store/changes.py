@@ -16,6 +16,7 @@ from saga_app.core.snapshot import Snapshot
 from saga_app.core.status import STOPPED, Status, StuckReason
 from saga_app.models import Execution
 from saga_app.store import events, rows
+from saga_app.store.leases import grace
 from saga_app.store.wakes import wake
 
 
@@ -101,6 +102,7 @@ def write(locked: Locked, after: Snapshot, using: str) -> Snapshot:
 
     `wakes` says that something came; only an unheld, open row's due time moves.
     """
+    after = _quiet(locked.facts, after)
     changes = rows.execution_changes(locked.facts, after)
     changes.pop("due_at", None)
     changes |= {"wakes": F("wakes") + 1, "version": F("version") + 1, "updated_at": clock.database_now(using)}
@@ -108,6 +110,15 @@ def write(locked: Locked, after: Snapshot, using: str) -> Snapshot:
         changes |= {"epoch": F("epoch") + 1, "due_at": None if after.status in STOPPED else _at_once(using)}
     Execution.objects.using(using).filter(pk=locked.row.pk).update(**changes)
     return rows.write_records(locked.row.pk, locked.facts, after, using)
+
+
+def _quiet(before: Snapshot, after: Snapshot) -> Snapshot:
+    """The picture with how long a worker may still be inside a queued step that was taken from it (design §8.8)."""
+    for record in before.records:
+        ends = record.row_due_at if record.row_holder is not None and record.is_called else None
+        if ends is not None and after.known(record.path).row_holder is None:
+            after = after.with_record(record.path, row_quiet_at=ends + grace())
+    return after
 
 
 def _tell_parent(child: Locked, using: str) -> None:

@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from saga_app import clock
 from saga_app.conf import settings
 from saga_app.core.snapshot import ELSEWHERE, Record, Snapshot
-from saga_app.core.status import DRIVEN, CompensationStatus, StepStatus
+from saga_app.core.status import DRIVEN, StepStatus
 from saga_app.models import Execution, StepRecord
 from saga_app.store import rows, sql
 from saga_app.store.claims import Queues
@@ -159,18 +159,16 @@ def _record(row: dict[str, Any]) -> Record:
 
 
 def _taken(record: Record, claim: RowClaim) -> Record:
-    """The record as this claim makes it. Whoever held a lapsed lease may be inside the body for a while (§8.8)."""
+    """The record as this claim makes it. Whoever held a lapsed lease may be inside the body for a while (§8.8).
+
+    But an atomic body without an intent, which is fenced.
+    """
     quiet = record.row_quiet_at
-    if record.row_holder is not None and record.row_due_at is not None and _has_begun(record):
+    if record.row_holder is not None and record.row_due_at is not None and record.is_called:
         quiet = record.row_due_at + grace()
     return record.but(
         row_epoch=claim.epoch, row_holder=claim.holder, row_deaths=record.row_deaths + 1, row_quiet_at=quiet
     )
-
-
-def _has_begun(record: Record) -> bool:
-    """Somebody's intent is written, of either direction, and no outcome. Atomic bodies without one are fenced."""
-    return record.status == StepStatus.RUNNING or record.compensation_status == CompensationStatus.RUNNING
 
 
 def is_there(claim: RowClaim) -> bool:

@@ -10,7 +10,7 @@ from saga_app import Child, Compute, GiveUp, Parallel, Saga, Wait, engine, execu
 from saga_app.models import Execution
 from tests import ledger
 from tests.engine.drives import DATABASES, dies, killed
-from tests.engine.queued_steps import settled
+from tests.engine.flows import later, settled
 from tests.faults import lapse
 from tests.gates import Gate, somebody
 from tests.harness import DONE, OK, UNWOUND, do, end, fail, halted, held, now, ok, rec
@@ -28,6 +28,29 @@ def test_a_failed_step_beside_a_live_child() -> None:
     assert ledger.order() == ["b", "c", "d"]
     engine.signal(child(x, "sub"), "go")
     assert end(settled(x)) == DONE
+
+
+def test_a_step_under_way_is_not_undone_before_its_lease_is_over() -> None:
+    """Design §8.8. Code that does not fit stops an execution while a step runs; an operator has it unwound."""
+    gate = Gate()
+
+    def group() -> Parallel:
+        return Parallel(do("a", Entry(gate) >> ok(), comp=OK, queue="q"), do("b", comp=OK))
+
+    x = Saga("s", group()).start()
+    executor.drive(x.pk, holder="host:1")
+    with somebody(partial(executor.drive_next, holder="host:1", queues=["q"])) as late:
+        gate.reached()
+        with testing.isolate_sagas():
+            Saga("s", do("z"), group())
+            assert end(settled(x)) == held("definition_changed")
+            engine.unwind(x)
+            settled(x)
+            assert ledger.calls("~a") == 0, "its body is not over"
+            gate.open()
+            late.result()
+            assert end(later(x, 60)) == UNWOUND
+    assert ledger.calls("~a") == 1
 
 
 def test_who_killed_the_workers_is_named_and_not_who_ran_beside() -> None:
