@@ -7,7 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from django.contrib.auth.models import Permission, User
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from project.shop import catalogue, orders, outside, returns, subscriptions
@@ -44,7 +44,9 @@ def fill() -> None:
     catalogue.stock_the_shelf()
     everything = Permission.objects.filter(content_type__app_label__in=["saga_app", "shop"])
     _staff(OPERATOR).user_permissions.set(everything)
-    _staff(CLERK).user_permissions.set(everything.filter(codename__startswith="view_"))
+    _staff(CLERK).user_permissions.set(
+        everything.filter(Q(codename__startswith="view_") | Q(codename="approve_return"))
+    )
 
 
 def place_all(await_true: Await) -> None:

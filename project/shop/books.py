@@ -29,7 +29,6 @@ def _stock(order: Order) -> list[Entry]:
         StockMovement.Kind.SUPPLY: "came from the supplier",
         StockMovement.Kind.SEND_BACK: "sent back to the supplier",
         StockMovement.Kind.RETURN: "came back from the customer",
-        StockMovement.Kind.SET_ASIDE: "set aside for the customer",
     }
     moved = order.movements.select_related("product")
     return [

@@ -130,7 +130,6 @@ class StockMovement(models.Model):
         SUPPLY = "supply"
         SEND_BACK = "send_back"
         RETURN = "return"
-        SET_ASIDE = "set_aside"
 
     product = models.ForeignKey(Product, models.CASCADE, related_name="movements")
     order = models.ForeignKey(Order, models.CASCADE, related_name="movements", null=True)

@@ -28,7 +28,7 @@ def _titles(*written: Any) -> list[tuple[str, str]]:
 STAGES = {  # the steps of an order, as (name, title): those of a loop are told together
     Order.Way.SHELF: _titles(reserve, charge, create_invoice, PIVOT, ship, thank),
     Order.Way.WHOLESALE: _titles(reserve, pack, print_label, charge, create_invoice, PIVOT, hand_over, thank),
-    Order.Way.SPECIAL: _titles(charge, BOUGHT, reserve, create_invoice, PIVOT, ship, thank),
+    Order.Way.SPECIAL: _titles(charge, BOUGHT, create_invoice, PIVOT, ship, thank),
 }
 HEADLINES = {  # status -> sentence, tone
     "pending": ("Waiting for a worker", "idle"),

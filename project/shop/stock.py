@@ -30,25 +30,21 @@ def release(order_id: int) -> None:
 
 
 def take_in(order_id: int, product_id: int, pieces: int) -> None:
-    """Put on the shelf what a supplier delivered for an order."""
-    _move(order_id, product_id, Kind.SUPPLY, pieces)
+    """Take in what a supplier delivered for an order, and reserve it for that order: it never stands on the shelf."""
+    _note(order_id, product_id, Kind.SUPPLY, pieces)
+    _note(order_id, product_id, Kind.RESERVE, -pieces)
 
 
 def send_back(order_id: int, product_id: int, pieces: int) -> None:
-    """Take off the shelf what goes back to the supplier."""
-    _move(order_id, product_id, Kind.SEND_BACK, -pieces)
+    """Send it back to the supplier."""
+    _note(order_id, product_id, Kind.RELEASE, pieces)
+    _note(order_id, product_id, Kind.SEND_BACK, -pieces)
 
 
 def restock(order_id: int) -> None:
     """Put on the shelf what a customer sent back: all that the order had taken."""
     for line in OrderLine.objects.filter(order_id=order_id).order_by("product_id"):
         _move(order_id, line.product_id, Kind.RETURN, line.quantity)
-
-
-def set_aside(order_id: int) -> None:
-    """Take off the shelf what was put there by `restock`."""
-    for back in StockMovement.objects.filter(order_id=order_id, kind=Kind.RETURN).order_by("product_id"):
-        _move(order_id, back.product_id, Kind.SET_ASIDE, -back.quantity)
 
 
 def _move(order_id: int, product_id: int, kind: Kind, pieces: int) -> None:

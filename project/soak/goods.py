@@ -42,7 +42,7 @@ def bought(books: Books) -> Iterator[str]:
 
 def restocked(books: Books) -> Iterator[str]:
     """What came back and can be sold is on the shelf again, and nothing else is."""
-    came = _moved(books, "return", "set_aside")
+    came = _moved(books, "return")
     for one in accounts(books):
         due = one.order.wants if one.restocked else {}
         if came[one.order.id] != due:

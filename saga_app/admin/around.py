@@ -90,7 +90,9 @@ def _waiting(request: HttpRequest, waits: Iterable[Awaited]) -> Iterator[Waiting
 def _what(one: Awaited) -> str:
     words = {
         SIGNAL: _("the signal “%(signal)s”") % {"signal": one.signal or one.path},
-        APPROVAL: _("somebody’s decision"),
+        APPROVAL: _("the decision of somebody with the permission “%(permission)s”") % {"permission": one.permission}
+        if one.permission
+        else _("somebody’s decision"),
         SLEEP: _("its time"),
         ATTEMPT: _("its next attempt"),
         CHILD: _("its child"),

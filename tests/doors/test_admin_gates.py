@@ -100,7 +100,7 @@ class TestTheRunPage:
 
     def test_a_decision_and_who_may_make_it(self, root: Client) -> None:
         execution = run(approval())
-        assert "somebody’s decision" in told(root, execution)
+        assert "the decision of somebody with the permission “saga_app.rerun_execution”" in told(root, execution)
         assert "Approve… Reject…" in told(root, execution)
         assert "Approve…" not in told(limited(), execution)
 

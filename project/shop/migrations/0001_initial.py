@@ -143,7 +143,7 @@ class Migration(migrations.Migration):
             name='StockMovement',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('delivery', 'Delivery'), ('reserve', 'Reserve'), ('release', 'Release'), ('supply', 'Supply'), ('send_back', 'Send Back'), ('return', 'Return'), ('set_aside', 'Set Aside')], max_length=10)),
+                ('kind', models.CharField(choices=[('delivery', 'Delivery'), ('reserve', 'Reserve'), ('release', 'Release'), ('supply', 'Supply'), ('send_back', 'Send Back'), ('return', 'Return')], max_length=10)),
                 ('quantity', models.IntegerField()),
                 ('at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('order', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='movements', to='shop.order')),

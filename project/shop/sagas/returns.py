@@ -38,7 +38,7 @@ def is_back(parcel_back: str = "") -> bool:
 
 def can_be_sold(refund_ok: Decision, parcel_back: str = "") -> bool:
     """Whether the goods go back on the shelf."""
-    return refund_ok.input.restock and parcel_back == AS_NEW
+    return refund_ok.approved and refund_ok.input.restock and parcel_back == AS_NEW
 
 
 def settlement(refund_ok: Decision, wish: str) -> str:
@@ -62,12 +62,6 @@ def remind(return_id: int, ctx: Context) -> None:
 def restock(order_id: int) -> None:
     """Put the goods back on the shelf."""
     stock.restock(order_id)
-
-
-@restock.compensate(atomic=True)
-def set_aside(order_id: int) -> None:
-    """Take them off again: they are the customer's after all."""
-    stock.set_aside(order_id)
 
 
 @step(attempts=5, give_up_on=(payments.RefundRefused,), idempotent=True, title="Give the money back")
@@ -98,9 +92,9 @@ customer_return = Saga(
         is_approved,
         print_label.bind(number=0),
         Repeat(Wait("parcel_back", timeout=days(7), on_timeout=[remind]), until=is_back, max_iterations=4),
-        If(can_be_sold, restock),
     ),
-    Pivot(),  # from here on the customer gets what they were told
+    Pivot(),  # the parcel is here, or was never wanted: from here on the customer gets what they were told
+    If(can_be_sold, restock),
     Branch(settlement, refund=give_back, credit=give_credit, default=[]),
     timeout=days(90),
     title="Take something back",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from project.shop import stock, supplier
 from project.shop.days import days
 from project.shop.models import OrderLine
-from project.shop.sagas.orders import charge, create_invoice, reserve, ship, thank
+from project.shop.sagas.orders import charge, create_invoice, ship, thank
 from saga_app import Child, Context, ForEach, Pivot, Saga, Wait, ref, step
 
 
@@ -33,15 +33,15 @@ def cancel_purchase(order_id: int, ctx: Context) -> None:
     supplier.cancel(original_key=ctx.forward_idempotency_key, order_id=order_id)
 
 
-@step(atomic=True, title="Put the delivery on the shelf")
+@step(atomic=True, title="Take the delivery in")
 def take_in(order_id: int, product_id: int, delivered: int) -> None:
-    """Put what came on the shelf."""
+    """Keep what came for this order: on the shelf somebody else might buy it."""
     stock.take_in(order_id, product_id, delivered)
 
 
 @take_in.compensate(atomic=True)
 def send_back(order_id: int, product_id: int, delivered: int) -> None:
-    """Take it off the shelf again."""
+    """Give it back to the supplier."""
     stock.send_back(order_id, product_id, delivered)
 
 
@@ -71,7 +71,6 @@ special_order = Saga(
         Child(supplier_order).bind(product_id=ref("item.product_id"), sku=ref("item.sku"), pieces=ref("item.pieces")),
         concurrency=10,
     ).named(provides="purchases"),
-    reserve,
     create_invoice,
     Pivot(),
     ship,

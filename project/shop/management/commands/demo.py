@@ -22,7 +22,7 @@ from saga_app.models import Execution
 
 READY = """
   The shop       http://127.0.0.1:{port}/
-  The operators  http://127.0.0.1:{port}/admin/    login: {name}    password: {password}"""
+  The operators  http://127.0.0.1:{port}/admin/    login: {name} or {other}    password: {password}"""
 
 
 class Command(BaseCommand):
@@ -52,7 +52,9 @@ class Command(BaseCommand):
     def _run(self, port: int) -> None:
         with demo.children(port) as family:
             demo.await_site(port, family)
-            self.stdout.write(READY.format(port=port, name=samples.OPERATOR, password=samples.PASSWORD))
+            self.stdout.write(
+                READY.format(port=port, name=samples.OPERATOR, other=samples.CLERK, password=samples.PASSWORD)
+            )
             if "rest_framework" in settings.INSTALLED_APPS:
                 self.stdout.write(f"  The API        http://127.0.0.1:{port}{reverse('saga_api:execution-list')}\n\n")
             self.stdout.write("Placing orders, one for every way an order can go …")
