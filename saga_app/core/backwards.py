@@ -28,7 +28,7 @@ from saga_app.core.status import (
     StuckReason,
     UnwindCause,
 )
-from saga_app.core.tree import independent
+from saga_app.core.tree import Ahead
 from saga_app.core.unwind import QUIET, Action, Planned, lines
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ def backwards(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
         return Suspend()
     first: Planned | None = None
     waits: list[datetime | None] = []
-    ahead: list[Record] = []
+    ahead = Ahead(saga)
     for line in lines(saga, snapshot):
         if line.action in QUIET or line.action is Action.BLOCKED:
             continue
-        if any(not independent(saga, one.path, line.path) for one in ahead):
+        if ahead.holds_back(line.path):
             continue
         if line.action is Action.HALT:
             first = first or line
@@ -61,7 +61,7 @@ def backwards(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
             if not isinstance(decision, Park):
                 return decision
             waits.append(decision.until)
-        ahead.append(line.record)
+        ahead.add(line.path)
     if waits:
         return Park(min((one for one in waits if one is not None), default=None))
     if first is not None:

@@ -7,7 +7,7 @@ last part; the condition of a turn has that turn's path without the slash, as in
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -95,6 +95,44 @@ def independent(saga: Saga[Any], one: str, other: str) -> bool:
         return False
     lanes = dict(lanes_of(places[0], one))
     return any(lanes.get(group, lane) != lane for group, lane in lanes_of(places[1], other))
+
+
+@dataclass(slots=True)
+class _Lane:
+    """Records in one lane, or outside of all: whether one of them stands there itself, and those in groups in it."""
+
+    has_some: bool = False
+    groups: dict[str, dict[str, _Lane]] = field(default_factory=dict)
+
+
+class Ahead:
+    """Records that come before others, unless these are independent of them: asked at once, however many there are."""
+
+    def __init__(self, saga: Saga[Any]) -> None:
+        self._saga, self._outside = saga, _Lane()
+
+    def add(self, path: str) -> None:
+        """One more."""
+        lane = self._outside
+        for group, label in self._lanes(path):
+            lane = lane.groups.setdefault(group, {}).setdefault(label, _Lane())
+        lane.has_some = True
+
+    def holds_back(self, path: str) -> bool:
+        """Whether one of them is not independent of the record at that path."""
+        lane = self._outside
+        for group, label in self._lanes(path):
+            if lane.has_some or any(other != group for other in lane.groups):
+                return True
+            inner = lane.groups.get(group, {}).get(label)
+            if inner is None:
+                return False
+            lane = inner
+        return lane.has_some or bool(lane.groups)
+
+    def _lanes(self, path: str) -> tuple[tuple[str, str], ...]:
+        place = self._saga.place(path)
+        return lanes_of(place, path) if place is not None and place.lanes else ()
 
 
 def last_names(row: Sequence[Node]) -> frozenset[str]:

@@ -14,9 +14,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from saga_app.core.failures import ErrorInfo
-from saga_app.core.outcomes import settle_open
+from saga_app.core.outcomes import CUT, settle_open
 from saga_app.core.status import SETTLED, CompensationStatus, StepStatus, StuckReason
-from saga_app.core.tree import independent
+from saga_app.core.tree import Ahead
 
 if TYPE_CHECKING:
     from saga_app.core.saga import Saga
@@ -76,7 +76,7 @@ def owed(record: Record) -> bool:
 
 def rest(records: Iterable[Record]) -> Record | None:
     """Where the unwind stops: the latest milestone, or a child that rested at one of its own."""
-    resting = (r for r in records if (r.kind == "milestone" or (r.kind == "child" and r.choice)))
+    resting = (r for r in records if r.kind == "milestone" or (r.kind == "child" and r.choice not in ("", CUT)))
     return max(resting, key=lambda r: r.seq, default=None)
 
 
@@ -105,15 +105,15 @@ def plan_unwind(saga: Saga[Any], snapshot: Snapshot) -> tuple[Planned, ...]:
 
 def lines(saga: Saga[Any], x: Snapshot) -> Iterator[Planned]:
     """The plan's lines, one by one: whoever needs the first that is left does not make them all."""
-    halts: list[Record] = []
+    halts = Ahead(saga)
     stop = rest(x.records)
     for record in sorted(x.records, key=lambda r: r.seq, reverse=True):
         before = stop is not None and record.seq < stop.seq
         line = _kept(record) if before else _line(saga, record)
-        if line.action not in QUIET and any(not independent(saga, one.path, record.path) for one in halts):
+        if line.action not in QUIET and halts.holds_back(record.path):
             line = Planned(record, Action.BLOCKED)
         if line.action is Action.HALT:
-            halts.append(record)
+            halts.add(record.path)
         yield line
 
 

@@ -27,7 +27,7 @@ from saga_app import (
 )
 from saga_app.core.nodes import Node, blocks, called, walk
 from saga_app.core.steps import Step
-from saga_app.core.tree import independent, inside, join, lanes_of, name_of, places, prefix_of, turns_of
+from saga_app.core.tree import Ahead, independent, inside, join, lanes_of, name_of, places, prefix_of, turns_of
 from tests import strategies
 from tests.core.making import made, saga
 
@@ -140,6 +140,13 @@ def test_lanes() -> None:
     assert lanes("call") == [("parallel:2", "try")]
 
 
+PATHS = [
+    "first", "hotel", "car", "far[0]", "far[1]/drive", "mail", "call", "note", "nobody", "order", "order[1]/line",
+    *(f"order[{a}]/line[{b}]/{name}" for a in range(2) for b in range(2) for name in ("pack", "check", "weigh")),
+    *(f"bag[{b}]/label" for b in range(2)), "bag",
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("one", "other", "apart"),
     [
@@ -161,6 +168,18 @@ def test_lanes() -> None:
 def test_what_is_independent(one: str, other: str, apart: bool) -> None:
     """Two records in different lanes of one group, in the same turns around it."""
     assert independent(TRIP, one, other) is independent(TRIP, other, one) is apart
+    ahead = Ahead(TRIP)
+    ahead.add(one)
+    assert ahead.holds_back(other) is not apart
+
+
+@given(st.lists(st.sampled_from(PATHS), max_size=4), st.sampled_from(PATHS))
+def test_many_records_are_asked_at_once(ahead: list[str], path: str) -> None:
+    """Whether one of them is not independent of a record."""
+    together = Ahead(TRIP)
+    for one in ahead:
+        together.add(one)
+    assert together.holds_back(path) is any(not independent(TRIP, one, path) for one in ahead)
 
 
 @given(strategies.trees())

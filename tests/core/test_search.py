@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from saga_app import Pivot
-from saga_app.core import arranging, backwards, changes, decide, ending, family, gating, verbs
+from saga_app.core import arranging, changes, decide, ending, family, gating, tree, verbs
 from saga_app.core.decisions import Decision
 from tests.core import test_search_children as children
 from tests.core import test_search_gates as gates
@@ -66,7 +66,7 @@ MISTAKES: dict[str, tuple[Any, str, Any, Callable[[], Scenario]]] = {
     "an orphan counts as one that did nothing": (arranging, "_may_have_happened", forgetful, groups.before_the_pivot),
     "anything may be decided while a body may run": (decide, "HARMLESS", Decision, gates.asked),
     "nobody waits for what runs": (decide, "closing", lambda *_: (False, None), groups.group),
-    "the unwind has no order": (backwards, "independent", lambda *_: True, two_to_undo),
+    "the unwind has no order": (tree.Ahead, "holds_back", lambda *_: False, two_to_undo),
     "open records stay open": (ending, "settle_open", lambda _saga, x, _now: x, lambda: two_steps("one attempt")),
     "a parent is not told": (family, "tells", lambda *_: False, children.child),
     "a timeout is written over a signal": (changes, "time_out", sure, gates.beside_a_call),
