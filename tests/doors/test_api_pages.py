@@ -13,6 +13,7 @@ from django.test import Client
 from saga_app import testing
 from tests.doors import http
 from tests.doors.http import ROOT, client, is_problem, saga_queries
+from tests.doors.test_api_reading import MAY
 
 pytestmark = pytest.mark.django_db
 
