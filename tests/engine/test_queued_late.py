@@ -5,11 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 from django.db import OperationalError
 
-from saga_app import Context, Parallel, Saga, engine, executor, step, testing
+from saga_app import Context, ForEach, Parallel, Saga, VerbRefused, engine, executor, ref, step, testing
+from saga_app.core.status import DRIVEN
 from saga_app.models import StepRecord
 from saga_app.queue import inline
 from tests import ledger
@@ -23,6 +25,7 @@ from tests.settings import ENGINE
 from tests.shared_clock import clock
 from tests.site.models import Question
 from tests.store.conftest import failing_commit
+from tests.threads import at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pytest.mark.usefixtures("case")]
 
@@ -86,8 +89,8 @@ def test_a_heartbeat_of_an_atomic_body_gets_through() -> None:
 @pytest.mark.parametrize("landed", [True, False], ids=["landed", "lost"])
 @pytest.mark.parametrize("which", range(1, 10))
 @pytest.mark.parametrize("atomic", [False, True], ids=["external", "atomic"])
-def test_every_commit_may_lose_its_answer(which: int, landed: bool, atomic: bool) -> None:
-    """Design §7.2. Whichever COMMIT loses its connection, each body is called once and nothing is lost."""
+def test_every_commit_may_lose_its_answer(which: int, landed: bool, atomic: bool, caplog: Any) -> None:
+    """Design §7.2. Whichever COMMIT loses its connection, each body is called once and nobody takes it for lost."""
     entry = Entry(writes) if atomic else ok()
     x = Saga("s", Parallel(do("a", entry, atomic=atomic), do("b", entry, atomic=atomic)), do("c")).start()
     with failing_commit(which, landed=landed), suppress(OperationalError):  # a claim that was lost is the next ticket's
@@ -96,6 +99,7 @@ def test_every_commit_may_lose_its_answer(which: int, landed: bool, atomic: bool
     assert end(x) == DONE
     assert sorted(ledger.order()) == ["a", "b", "c"] or (atomic and not landed)
     assert Question.objects.count() == (2 if atomic else 0)
+    assert "somebody else" not in caplog.text
 
 
 def test_a_worker_that_does_not_know_the_saga_leaves_it_to_others() -> None:
@@ -123,3 +127,27 @@ def test_one_that_knows_it_takes_it_up_meanwhile() -> None:
         inline.run_until_idle()
     to_the_end(x)
     assert end(x) == DONE and now(x).definition_missing_since is None
+
+
+def test_workers_verbs_and_heartbeats_at_one_execution_wait_for_nobody_long(caplog: Any) -> None:
+    """Design §7.5. The execution first, then the row: six workers, pauses and wakes at forty rows, and no deadlock."""
+    each = ForEach("line", ref("input.lines"), do("a", takes="line"), concurrency=20)
+    x = arranged(Saga("s", each, do("b")), lines=list(range(40)))
+
+    def works(number: int) -> None:
+        while now(x).status in DRIVEN | {"suspended"}:
+            executor.drive(x.pk, holder=f"host:{number}")
+            StepRecord.objects.filter(execution=x, row_holder__isnull=False).update(
+                progress=0.5
+            )  # as a heartbeat locks
+
+    def meddles() -> None:
+        while now(x).status in DRIVEN | {"suspended"}:
+            for verb in (engine.suspend, engine.resume):
+                with suppress(VerbRefused):
+                    verb(x)
+
+    at_once(*[partial(works, number) for number in range(6)], meddles)
+    assert end(x) == DONE
+    assert ledger.calls("a") == 40 and len(ledger.keys("a")) == 40
+    assert "deadlock" not in caplog.text
