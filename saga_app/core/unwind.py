@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from saga_app.core.failures import ErrorInfo
-from saga_app.core.outcomes import CUT, settle_open
+from saga_app.core.outcomes import settle_open
 from saga_app.core.status import SETTLED, CompensationStatus, StepStatus, StuckReason
 from saga_app.core.tree import Ahead
 
