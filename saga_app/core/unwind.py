@@ -76,7 +76,7 @@ def owed(record: Record) -> bool:
 
 def rest(records: Iterable[Record]) -> Record | None:
     """Where the unwind stops: the latest milestone, or a child that rested at one of its own."""
-    resting = (r for r in records if r.kind == "milestone" or (r.kind == "child" and r.choice not in ("", CUT)))
+    resting = (r for r in records if (r.kind == "milestone" or (r.kind == "child" and r.choice)))
     return max(resting, key=lambda r: r.seq, default=None)
 
 
