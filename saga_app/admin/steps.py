@@ -16,6 +16,7 @@ from saga_app.admin.cause import CALLED
 from saga_app.admin.values import MAX_ATTEMPTS, MAX_VALUE, Failure, failure, value
 from saga_app.core import registry
 from saga_app.core.failures import readable
+from saga_app.core.outcomes import CUT
 from saga_app.core.unwind import Action, Planned
 from saga_app.models import Execution, StepRecord
 
@@ -185,7 +186,7 @@ def undone_of(execution: Execution) -> Undone:
 
     What lies before the milestone at which an unwind rests stands because it shall.
     """
-    stops = execution.steps.filter(Q(kind="milestone") | Q(kind="child") & ~Q(choice=""))
+    stops = execution.steps.filter(Q(kind="milestone") | Q(kind="child") & ~Q(choice__in=["", CUT]))
     stop = stops.order_by("-seq").values_list("seq", flat=True).first()
     undone = execution.steps.undone() if stop is None else execution.steps.undone().filter(seq__gte=stop)
     records = list(with_values(undone).order_by("-seq")[: MAX_ROWS + 1])

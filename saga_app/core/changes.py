@@ -85,8 +85,8 @@ def _forwards(saga: Saga[Any], x: Snapshot, decision: Change, now: datetime) -> 
             return consume(saga, x, path, signal, now)
         case TimeOut(path):
             return time_out(saga, x, path, now)
-        case EndChild(path):
-            return child_ended(saga, x, path, now)
+        case EndChild(path, cut):
+            return child_ended(saga, x, path, now, cut=cut)
     raise TypeError(decision)
 
 

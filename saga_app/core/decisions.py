@@ -70,6 +70,8 @@ class EndChild:
     """The child has ended: so has its record."""
 
     path: str
+    cut: bool = False
+    """Its group has failed: one that was cancelled is no other failure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from saga_app.core.fitting import EVER, fits
 from saga_app.core.names import closest
+from saga_app.core.outcomes import CUT
 from saga_app.core.results import Failed
 from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.status import StepStatus, StuckReason
@@ -102,7 +103,7 @@ _ENDED = (StepStatus.COMPLETED, StepStatus.SKIPPED, StepStatus.FAILED)
 def _cut(record: Record) -> bool:
     """It had not done anything when its group failed or the unwind began. A gate that was over says how."""
     untouched = record.attempt == 0 or record.kind in ("wait", "approval", "sleep")
-    return record.status == StepStatus.SKIPPED and untouched and not record.choice
+    return record.status == StepStatus.SKIPPED and (record.choice == CUT or (untouched and not record.choice))
 
 
 def _passed(saga: Saga[Any], record: Record, started: Iterable[Record]) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from saga_app.core.errors import ApprovalRejected, ChildFailed, GateTimeout, LoopExhausted
 from saga_app.core.failures import ErrorInfo, describe
+from saga_app.core.outcomes import CUT
 from saga_app.core.status import CompensationStatus, RollbackStatus, Status, StepStatus
 
 if TYPE_CHECKING:
@@ -46,8 +47,11 @@ def time_out(saga: Saga[Any], x: Snapshot, path: str, now: datetime) -> Snapshot
     return _failed(x, path, GateTimeout(f"{awaited} `{record.name}` until {until}"), now)
 
 
-def child_ended(saga: Saga[Any], x: Snapshot, path: str, now: datetime) -> Snapshot:
-    """The child has ended. What can be undone of it is owed here; one that was abandoned cannot, and stands."""
+def child_ended(saga: Saga[Any], x: Snapshot, path: str, now: datetime, *, cut: bool = False) -> Snapshot:
+    """The child has ended. What can be undone of it is owed here; one that was abandoned cannot, and stands.
+
+    `cut`: its group has failed; where it was cancelled and nothing of it stands, it was cut short for that.
+    """
     record = x.known(path)
     kid = x.kids[record.child_id]  # type: ignore[index]
     stands = kid.pivoted or (kid.status == Status.COMPLETED and kid.owes) or _abandoned(kid)
@@ -56,6 +60,8 @@ def child_ended(saga: Saga[Any], x: Snapshot, path: str, now: datetime) -> Snaps
     x = x.with_record(path, choice=kid.rested_at, finished_at=now, outcome_known=True, **ended)
     if kid.status == Status.COMPLETED:
         return x.with_record(path, status=StepStatus.COMPLETED, output_text=kid.output_text)
+    if cut and kid.status == Status.CANCELLED and not stands and not kid.rested_at:
+        x = x.with_record(path, choice=CUT)
     return _failed(x, path, ChildFailed(_reason(kid)), now)
 
 

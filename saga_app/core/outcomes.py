@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from saga_app.core.steps import Step
 
 KEPT_ATTEMPTS = 50  # in a record's list; the count goes on
+CUT = "(cut)"  # the choice of a record that ended only because its group had failed: nothing else is called so
 
 
 class Direction(StrEnum):
@@ -251,7 +252,6 @@ def out_of_queue(record: Record) -> dict[str, Any]:
 
 def settled(saga: Saga[Any] | None, record: Record, now: datetime | None) -> Record:
     """An open record as the beginning of an unwind leaves it (design §9.1): never begun, skipped; begun, failed."""
-    begun_once = record.attempt > 0 or record.status == StepStatus.WAITING
     gate = record.kind in ("wait", "approval", "sleep")
     if record.status == StepStatus.RUNNING:
         return record.but(**unanswered(record, saga.step(record.path) if saga else None, now))
@@ -261,7 +261,7 @@ def settled(saga: Saga[Any] | None, record: Record, now: datetime | None) -> Rec
         return record.but(status=StepStatus.FAILED, finished_at=now, **unknown)
     if record.status not in UNSETTLED:
         return record
-    status = StepStatus.FAILED if begun_once and not gate else StepStatus.SKIPPED
+    status = StepStatus.FAILED if record.attempt > 0 and not gate else StepStatus.SKIPPED
     due = record.due_at if record.kind == "sleep" else None  # a sleep that goes on later ends when it would have
     return record.but(status=status, due_at=due, finished_at=now, **out_of_queue(record))
 
@@ -281,12 +281,12 @@ def settle_these(saga: Saga[Any] | None, x: Snapshot, records: Iterable[Record],
 
 
 def cut_short(saga: Saga[Any] | None, x: Snapshot, records: Iterable[Record], now: datetime | None) -> Snapshot:
-    """The picture with those records ended because their group has failed: what had not begun for good is marked so.
+    """The picture with those records ended because their group has failed, and marked so: they are no cause of it.
 
     An operator who lets the group try again, or says what became of the failure, opens them again.
     """
     x = settle_these(saga, x, records, now)
     for record in records:
-        if x.known(record.path).status == StepStatus.SKIPPED:
-            x = x.with_record(record.path, choice="cut")
+        if record.status in UNSETTLED:
+            x = x.with_record(record.path, choice=CUT)
     return x

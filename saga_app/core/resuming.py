@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from saga_app.core.outcomes import CUT
 from saga_app.core.results import Failed
 from saga_app.core.status import CompensationStatus, StepStatus
 from saga_app.core.tree import independent
@@ -14,8 +15,6 @@ from saga_app.core.walk import Walk
 if TYPE_CHECKING:
     from saga_app.core.saga import Saga
     from saga_app.core.snapshot import Record, Snapshot
-
-CUT = "cut"  # the choice of a record that ended only because its group had failed
 
 
 def resumed(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:

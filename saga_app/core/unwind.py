@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from saga_app.core.failures import ErrorInfo
-from saga_app.core.outcomes import settle_open
+from saga_app.core.outcomes import CUT, settle_open
 from saga_app.core.status import SETTLED, CompensationStatus, StepStatus, StuckReason
 from saga_app.core.tree import Ahead
 
@@ -76,7 +76,7 @@ def owed(record: Record) -> bool:
 
 def rest(records: Iterable[Record]) -> Record | None:
     """Where the unwind stops: the latest milestone, or a child that rested at one of its own."""
-    resting = (r for r in records if (r.kind == "milestone" or (r.kind == "child" and r.choice)))
+    resting = (r for r in records if r.kind == "milestone" or (r.kind == "child" and r.choice not in ("", CUT)))
     return max(resting, key=lambda r: r.seq, default=None)
 
 

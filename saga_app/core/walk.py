@@ -27,6 +27,7 @@ from saga_app.core.decisions import (
 )
 from saga_app.core.failures import ErrorInfo
 from saga_app.core.opening import after_gate, begin, opened, opens
+from saga_app.core.outcomes import CUT
 from saga_app.core.results import DONE, Failed, Go, Halted, Idle, Result, Spot, first_of
 from saga_app.core.status import TERMINAL, StepStatus
 
@@ -182,9 +183,15 @@ class Walk:
         waits, decision = closing(self.saga, self.x, records)
         if isinstance(decision, Stick):
             return Halted(decision)
+        if isinstance(decision, EndChild):
+            return Go(EndChild(decision.path, cut=True))
         if decision is not None:
             return Go(decision)
-        return Idle(busy=True) if waits else Failed(failed)
+        return Idle(busy=True) if waits else Failed(self._causes(failed))
+
+    def _causes(self, failed: tuple[str, ...]) -> tuple[str, ...]:
+        """Those that are why the group has failed: not what was cut short while it waited to be tried again."""
+        return tuple(path for path in failed if self.x.known(path).choice != CUT) or failed
 
     def _try(self, node: Any, spot: Spot) -> Result:
         result = self.block(node.body, spot)

@@ -232,4 +232,5 @@ CHOICE: Words = {
     "approved": _("approved"),
     "rejected": _("rejected"),
     "timeout": _("its time was up"),
+    "(cut)": _("cut short"),
 }
