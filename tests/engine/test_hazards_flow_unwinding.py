@@ -130,6 +130,14 @@ def test_a_rested_child_rests_its_parent(cause: str, ends: Any) -> None:
     assert outcomes(x)["a"] == "" and end(child(x, "kid")) == ("cancelled", "rested", "") and calls("~k1") == 0
 
 
+def test_a_child_that_has_rested_by_itself() -> None:
+    """Hazard B182. It failed and went back to its milestone: its parent goes back no further either."""
+    kid = Saga("kid", do("k1", comp=OK), Milestone("safe"), do("k2", comp=OK), do("k3", fail(OSError)))
+    x = run(Saga("p", do("a", comp=OK), Child(kid), do("b", comp=OK)))
+    assert (end(x), x.rested_at, end(child(x, "kid"))) == (("failed", "rested", ""), "safe", ("failed", "rested", ""))
+    assert order() == ["a", "k1", "k2", "k3", "~k2"]
+
+
 @CAUSES
 def test_a_live_child_past_its_pivot_is_waited_for(cause: str, ends: Any) -> None:
     """Hazard A115. It cannot be cancelled; it goes on, and what became of it is an operator's to judge."""
