@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from saga_app.core.errors import DeadlineExceeded, GroupFailed
 from saga_app.core.failures import ErrorInfo, describe, fingerprint
 from saga_app.core.outcomes import Direction, settle_open
+from saga_app.core.results import Failed
 from saga_app.core.status import RollbackStatus, Status, StepStatus, StuckReason, UnwindCause
 from saga_app.core.unwind import owed, rests_at
+from saga_app.core.walk import Walk
 
 if TYPE_CHECKING:
     from saga_app.core.saga import Saga
@@ -35,11 +37,11 @@ def begin_unwind(
         x: the picture before.
         cause: why.
         now: the database's moment.
-        paths: the records that failed; where none are given, the latest that did.
+        paths: the records that failed; where none are given, those that it would have failed at.
     """
     x = settle_open(saga, x, now)
     expired = x.error_text is not None and not paths
-    return because(x, paths if paths or expired else culprit(saga, x)).but(
+    return because(x, paths if paths or expired else culprit(saga, x, now)).but(
         status=Status.COMPENSATING,
         stuck_reason=StuckReason.NONE,
         rollback_status=RollbackStatus.NONE,
@@ -49,13 +51,12 @@ def begin_unwind(
     )
 
 
-def culprit(saga: Saga[Any] | None, x: Snapshot) -> tuple[str, ...]:
-    """The path of the required step that failed last, or nothing."""
-    for record in reversed(x.records):
-        step = saga.step(record.path) if saga else None
-        if record.status == StepStatus.FAILED and (step is None or step.required):
-            return (record.path,)
-    return ()
+def culprit(saga: Saga[Any] | None, x: Snapshot, now: datetime) -> tuple[str, ...]:
+    """The paths of what failed and was not recovered from; of what failed last, where the saga is not known."""
+    if saga is not None:
+        result = Walk(saga, x, now).all()
+        return result.paths if isinstance(result, Failed) else ()
+    return next(((one.path,) for one in reversed(x.records) if one.status == StepStatus.FAILED), ())
 
 
 def because(x: Snapshot, paths: Sequence[str]) -> Snapshot:
