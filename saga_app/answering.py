@@ -271,6 +271,9 @@ def _told(locked: Locked, filled: Any, request: Request) -> str:
 
 def _store(locked: Locked, record: Record, answer: Answer, text: str, request: Request, using: str) -> None:
     """Store it; then see when it came: one that is late is taken back with the transaction."""
+    known = signals.known(locked.row.pk, record.path, answer.key, using)
+    if known is not None:  # of before the gate was opened again
+        raise acting.refused(Refused("decided", {"gate": record.path, "verdict": known.verdict}))
     arrival = Arrival(record.path, text, answer.key, VERDICTS[request.verb], request.actor)
     stored = signals.insert(locked.row.pk, arrival, using)
     if record.due_at is not None and signals.received_at(stored, using) > record.due_at:

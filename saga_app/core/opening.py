@@ -37,12 +37,12 @@ def opened(saga: Saga[Any], x: Snapshot, step: Step[..., Any], record: Record, *
 
 
 def opens(node: Any, record: Record, signal: Signal, saga: Saga[Any]) -> bool:
-    """Whether that signal opens that gate: it came in time, and means this gate."""
+    """Whether that signal opens that gate: it came in time, and means this gate. An approval wants a verdict."""
     if node.kind == "sleep" or (record.due_at is not None and signal.received_at > record.due_at):
         return False
-    if signal.name == record.path:
-        return True
-    return node.kind == "wait" and signal.name == node.signal and not only_by_path(saga, record.path)
+    if node.kind == "approval":
+        return bool(signal.verdict) and signal.name == record.path
+    return signal.name == record.path or (signal.name == node.signal and not only_by_path(saga, record.path))
 
 
 def only_by_path(saga: Saga[Any], path: str) -> bool:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from saga_app import Child, Saga, Sleep
+from saga_app import Approval, Child, GiveUp, Saga, Sleep, Try, engine, testing
 from saga_app.queue import inline
 from tests import ledger
 from tests.engine.drives import DATABASES
 from tests.engine.flows import later, settled
-from tests.harness import DONE, do, end, held
+from tests.harness import DONE, do, end, fail, held, rec, told
 from tests.reading import children
 from tests.shared_clock import clock
 
@@ -69,3 +69,33 @@ def test_a_child_that_can_not_be_born_fails() -> None:
         later(x, 60)
     assert end(x)[0] == "failed"
     assert len(made) == 3 and children(x) == []
+
+
+def test_a_signal_is_no_decision() -> None:
+    """Who sends it where the saga is not known may name an approval: only who may decide opens it."""
+    x = settled(Saga("s", Approval("boss", permission="shop.approve"), do("a")).start())
+    with testing.isolate_sagas():
+        engine.signal(x, "boss", {"approved": True})
+    settled(x)
+    assert (rec(x, "boss").status, ledger.calls("a")) == ("waiting", 0)
+
+
+def test_a_key_names_one_decision(django_user_model: Any) -> None:
+    """Rejected, opened again by an operator, and approved with the key that the rejection had: refused, and says why."""
+    boss = django_user_model.objects.create(username="boss", is_superuser=True)
+    x = settled(Saga("s", Approval("boss", allow=lambda: True), do("a"), on_failure="hold").start())
+    engine.reject(x, "boss", actor=boss, key="k")
+    assert end(settled(x)) == held("step_failed")
+    settled(engine.resume(x))
+    assert told(engine.approve, x, "boss", actor=boss, key="k") == "decided"
+    engine.approve(x, "boss", actor=boss, key="k2")
+    assert end(settled(x)) == DONE
+
+
+def test_a_cancel_does_not_blame_what_was_recovered_from() -> None:
+    """A failure that a Try has caught is not why an execution that is cancelled later ends."""
+    careful = Try(do("a", fail(GiveUp("no"))), recover=[do("r")])
+    x = settled(Saga("s", careful, Sleep(3600)).start())
+    engine.cancel(x)
+    x = settled(x)
+    assert (end(x)[0], x.error, x.failing_path) == ("cancelled", None, "")
