@@ -141,7 +141,8 @@ class Walk:
         record = self.x.record(path)
         if result is not DONE or record is None or record.status == StepStatus.SKIPPED:
             return result
-        items = range(0 if self.whole else record.turn, int(record.choice or 0))
+        self.lost = self.lost or not record.choice.isdecimal()
+        items = range(0 if self.whole else record.turn, int(record.choice) if record.choice.isdecimal() else 0)
         if node.concurrency > 1:
             return self._group(((f"{path}[{at}]/", node.body) for at in items), node.concurrency)
         for at in items:
@@ -159,18 +160,15 @@ class Walk:
     def _group(self, lanes: Iterable[tuple[str, Sequence[Node]]], most: int) -> Result:
         """Branches side by side, so many at a time. One that fails stops the others; what runs is waited for."""
         results: list[Result] = []
-        first, under_way, fresh = len(self.visited), 0, 0
+        first = len(self.visited)
         for prefix, nodes in lanes:
-            if under_way + fresh >= most:
-                break
             known = len(self.visited)
             result = self.block(nodes, Spot(prefix, grouped=True))
             if result is DONE:
                 continue
+            if len(results) >= most and len(self.visited) == known:
+                break  # it has not begun, and none after it has; earlier code may have begun with more than may now
             results.append(result)
-            begun = len(self.visited) > known
-            under_way += begun
-            fresh += not begun
         failed = tuple(path for result in results if isinstance(result, Failed) for path in result.paths)
         return self._end_of_group(failed, self.visited[first:]) if failed else first_of(results)
 

@@ -77,7 +77,7 @@ def test_what_is_chosen_is_never_asked_again_whatever_it_is_called() -> None:
 
 @pytest.mark.parametrize("other", ["backoff", "child"])
 def test_what_a_failure_cut_short_is_no_other_failure(other: str) -> None:
-    """A group fails of what is caught. A sibling that was cut short while it waited to be tried again has not failed."""
+    """A group fails of what is caught. A sibling that was cut short while it waited to be tried has not failed."""
     Saga("sub", do("n", comp=OK), Wait("go"))
     beside = Child("sub") if other == "child" else do("b", fail(OSError), ok(), attempts=2, backoff=LATER, comp=OK)
     group = Parallel(beside, late=[Compute("p", lambda: 1), do("a", fail(GiveUp("no")))])

@@ -1,0 +1,53 @@
+"""What was found by reading: executions that other code goes on with."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from saga_app import Branch, ForEach, GiveUp, Saga, Try, executor, testing
+from tests import ledger
+from tests.engine.drives import DATABASES
+from tests.engine.flows import settled, statuses
+from tests.gates import Gate, somebody
+from tests.harness import DONE, do, end, fail, held, per
+from tests.script import Entry
+
+pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pytest.mark.usefixtures("case")]
+
+
+def test_a_choice_is_no_number_of_items() -> None:
+    """What was a Branch is a loop of the same name now: that does not fit, and an operator is told so."""
+    way = Branch(lambda: "card", card=do("a")).named("way")
+    x = settled(Saga("s", way, do("b", fail(GiveUp("no"))), on_failure="hold").start())
+    x.resume()
+    with testing.isolate_sagas():
+        Saga("s", ForEach("way", lambda: [1], do("a")), do("b"))
+        assert end(settled(x)) == held("definition_changed")
+
+
+def test_fewer_side_by_side_than_have_begun() -> None:
+    """New code takes two at a time where four wait: what fails cuts short the others all the same."""
+    gate = Gate()
+
+    def saga(most: int) -> Saga[Any]:
+        plans = {0: [Entry(gate) >> fail(GiveUp("no"))], 1: [fail(GiveUp("no"))]}
+        body = do("a", per("n", plans), takes="n", queue="q")
+        return Saga("s", Try(ForEach("n", lambda: [0, 1, 2, 3], body, concurrency=most), recover=[do("r")]))
+
+    x = saga(4).start()
+    executor.drive(x.pk, holder="host:1")
+    assert list(statuses(x).values()).count("queued") == 4
+    with testing.isolate_sagas():
+        saga(2)
+        with somebody(partial(executor.drive_step, x.pk, holder="host:1")) as other:
+            gate.reached()
+            executor.drive_step(x.pk, holder="host:2")
+            gate.open()
+            other.result()
+        executor.drive(x.pk, holder="host:1")
+        assert [status for path, status in statuses(x).items() if path in ("n[2]/a", "n[3]/a")] == ["skipped"] * 2
+        assert end(settled(x)) == DONE
+    assert ledger.calls("a") == 2 and ledger.calls("r") == 1
