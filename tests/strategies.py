@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import count
 from keyword import iskeyword
 from typing import Any
 
 from hypothesis import strategies as st
 
-from saga_app import (
-    Approval,
-    Backoff,
-    Branch,
-    Child,
-    Compute,
-    ForEach,
-    If,
-    Milestone,
-    Parallel,
-    Pivot,
-    Repeat,
-    Saga,
-    Sleep,
-    Try,
-    Wait,
-    While,
-    step,
-)
+from saga_app import Backoff, Pivot, Saga, step
 from saga_app.core import registry
 from saga_app.core.names import RESERVED
 from saga_app.core.nodes import Node
 from saga_app.core.steps import Step
+from tests.growing import Grower
 
 #: Names of steps, outputs and parameters: a few, so that they meet.
 names = st.sampled_from(["alpha", "beta", "gamma", "delta", "epsilon", "zeta"])
@@ -80,84 +62,10 @@ def nodes(draw: st.DrawFn) -> tuple[Node, ...]:
     return tuple(row)
 
 
-LEAVES = ("step", "step", "compute", "wait", "approval", "sleep", "child")
-INNER = ("branch", "if", "while", "repeat", "foreach", "parallel", "try")
-
-
 @st.composite
 def trees(draw: st.DrawFn, depth: int = 3) -> tuple[Node, ...]:
     """Nodes of every kind, nested in each other in any way that is allowed, each with a name of its own."""
-    grower = Grower(draw)
-    row = grower.row(depth, straight=True)
-    if draw(st.booleans()):
-        row.insert(draw(st.integers(0, len(row))), Pivot())
-    return (*row, step(name="last")(lambda: None))
-
-
-class Grower:
-    """Draws nodes. `straight`: an unwind comes along here on one line, so that milestones may stand here."""
-
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
-        self.names = (f"n{number}" for number in count())
-
-    def row(self, depth: int, *, straight: bool = False) -> list[Node]:
-        """Between one and three nodes."""
-        kinds = [*LEAVES, *(INNER if depth else ()), *(["milestone"] if straight else [])]
-        chosen = self.draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=3))
-        return [self.node(kind, depth, straight=straight) for kind in chosen]
-
-    def node(self, kind: str, depth: int, *, straight: bool) -> Node:
-        """One node of that kind."""
-        name = next(self.names)
-        if kind in {"while", "repeat", "foreach"}:
-            return self.loop(kind, name, depth - 1, straight=straight)
-        return self.holding(kind, name, depth - 1) if kind in INNER else self.leaf(kind, name, depth - 1)
-
-    def leaf(self, kind: str, name: str, depth: int) -> Node:
-        """A node that need not have others in it."""
-        if kind == "step":
-            return self.step(name)
-        instead: Any = self.row(depth) if depth > 0 and self.draw(st.booleans()) else "fail"
-        made: dict[str, Node] = {
-            "compute": Compute(name, lambda: None),
-            "wait": Wait(name, timeout=60, on_timeout=instead),
-            "approval": Approval(name, permission="shop.approve", on_reject=instead),
-            "sleep": Sleep(60).named(name),
-            "child": Child("kid").named(name, compensate=self.draw(st.booleans())),
-            "milestone": Milestone(name),
-        }
-        return made[kind]
-
-    def step(self, name: str) -> Node:
-        """A step, with something to undo or without."""
-        made = step(name=name, required=self.draw(st.booleans()), queue=self.draw(st.sampled_from([None, "slow"])))(
-            lambda: None
-        )
-        if self.draw(st.booleans()):
-            made.compensate(lambda: None)
-        return made
-
-    def loop(self, kind: str, name: str, depth: int, *, straight: bool) -> Node:
-        """A loop, whose turns lie on the line around it if they are one after the other."""
-        concurrency = self.draw(st.sampled_from([1, 1, 4])) if kind == "foreach" else 1
-        body = self.row(depth, straight=straight and concurrency == 1)
-        if kind == "while":
-            return While(lambda: False, *body).named(name)
-        if kind == "repeat":
-            return Repeat(*body, until=lambda: True).named(name)
-        return ForEach(name, lambda: [1], *body, concurrency=concurrency)
-
-    def holding(self, kind: str, name: str, depth: int) -> Node:
-        """A node that holds rows of others."""
-        rows = {f"way{each}": self.row(depth) for each in range(self.draw(st.integers(1, 3)))}
-        first = rows["way0"]
-        if kind == "branch":
-            other: dict[str, Any] = {"default": []} if self.draw(st.booleans()) else {}
-            return Branch(lambda: "way0", **rows, **other).named(name)
-        if kind == "if":
-            return If(lambda: True, *first, otherwise=rows.get("way1")).named(name)
-        return Parallel(**rows) if kind == "parallel" else Try(*first, catch=OSError, recover=self.row(depth))
+    return Grower(lambda some: draw(st.sampled_from(some))).tree(depth)
 
 
 @st.composite

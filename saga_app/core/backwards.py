@@ -11,6 +11,7 @@ from saga_app.core.decisions import (
     ChildUndone,
     Compensate,
     Decision,
+    EndChild,
     EnqueueCompensation,
     FailCompensation,
     Finish,
@@ -97,6 +98,8 @@ def compensate(record: Record, now: datetime) -> Compensate | FailCompensation |
 def _undo_child(x: Snapshot, record: Record) -> Decision:
     """A child is undone by its own unwind; one that cannot be, halts until an operator has acted on it."""
     kid = x.kids[record.child_id]  # type: ignore[index]  # a child that is owed was born
+    if kid.status in TERMINAL and not record.outcome_known:
+        return EndChild(record.path)  # an operator began the unwind before it had ended: now it has
     if kid.status in TERMINAL and kid.pivoted:
         return ChildStuck(record.path)
     if kid.status == Status.COMPLETED:
@@ -104,7 +107,7 @@ def _undo_child(x: Snapshot, record: Record) -> Decision:
     if kid.status in TERMINAL and kid.rollback_status in UNDONE:
         return ChildUndone(record.path)
     if kid.status not in TERMINAL and not (kid.unwinding or kid.pivoted or kid.cancel_requested):
-        return AskChild(record.path)  # an operator began the unwind before it had ended
+        return AskChild(record.path)
     if kid.status in TERMINAL or kid.status == Status.STUCK:
         return ChildStuck(record.path)
     return Park(None)

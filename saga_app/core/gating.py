@@ -56,8 +56,9 @@ def child_ended(saga: Saga[Any], x: Snapshot, path: str, now: datetime, *, cut: 
     kid = x.kids[record.child_id]  # type: ignore[index]
     stands = kid.pivoted or (kid.status == Status.COMPLETED and kid.owes) or _abandoned(kid)
     opted_out = not getattr(saga.node(path), "compensated", True)
-    ended = {"owes": stands and not opted_out, "may_have_happened": stands}
-    x = x.with_record(path, choice=kid.rested_at, finished_at=now, outcome_known=True, **ended)
+    ended = {"owes": stands and not opted_out, "may_have_happened": stands, "outcome_known": True}
+    undo = {"compensation_status": CompensationStatus.NONE, "compensation_error_text": None}  # of an unwind that waited
+    x = x.with_record(path, choice=kid.rested_at, finished_at=now, **ended, **undo)
     if kid.status == Status.COMPLETED:
         return x.with_record(path, status=StepStatus.COMPLETED, output_text=kid.output_text)
     if cut and kid.status == Status.CANCELLED and not stands and not kid.rested_at:

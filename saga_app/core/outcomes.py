@@ -256,8 +256,7 @@ def settled(saga: Saga[Any] | None, record: Record, now: datetime | None) -> Rec
     if record.status == StepStatus.RUNNING:
         return record.but(**unanswered(record, saga.step(record.path) if saga else None, now))
     if record.kind == "child" and record.status == StepStatus.WAITING and record.child_id is not None:
-        opted_out = saga is not None and not getattr(saga.node(record.path), "compensated", True)
-        unknown = {"may_have_happened": True, "outcome_known": False, "owes": not opted_out}  # it has not ended
+        unknown = {"may_have_happened": True, "outcome_known": False, "owes": True}  # what it owes is known at its end
         return record.but(status=StepStatus.FAILED, finished_at=now, **unknown)
     if record.status not in UNSETTLED:
         return record

@@ -199,6 +199,14 @@ def _is_plain(record: Record) -> bool:
     return not (record.attempts or record.row_epoch or record.idempotency_key)
 
 
+def first_world(sc: Scenario) -> World:
+    """The first saga has just been started."""
+    saga = next(iter(sc.sagas.values()))
+    row = Snapshot(saga=saga.name, revision=1, fingerprint=saga.fingerprint, due_at=NOW)
+    row = row.but(deadline_at=LATER) if saga.timeout else row
+    return World((row,), budgets=tuple(sorted(sc.budgets.items())))
+
+
 def search(sc: Scenario, moves: Moves, outside: Callable[[str], bool], most: int = 200_000) -> Found:
     """Every state, breadth first.
 
@@ -208,11 +216,8 @@ def search(sc: Scenario, moves: Moves, outside: Callable[[str], bool], most: int
         outside: whether a move is made by somebody else than workers and time.
         most: more states than that are too many to ask about.
     """
-    saga = next(iter(sc.sagas.values()))
-    row = Snapshot(saga=saga.name, revision=1, fingerprint=saga.fingerprint, due_at=NOW)
-    row = row.but(deadline_at=LATER) if saga.timeout else row
     pool, found = _Pool(), Found()
-    first = pool.world(World((row,), budgets=tuple(sorted(sc.budgets.items()))))
+    first = pool.world(first_world(sc))
     places = {key(first): 0}
     found.worlds.append(first)
     found.came.append(None)

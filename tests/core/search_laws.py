@@ -84,7 +84,8 @@ def _reason(sc: Scenario, w: World, e: int) -> str:
     if x.status in STOPPED or is_held(w, e):
         return ""
     gates = [one for one in x.records if one.status == StepStatus.WAITING and one.kind in ("wait", "approval")]
-    if (x.due_at is None or x.due_at > NOW) and any(_opened(sc, x, one) for one in gates):
+    quiet = x.quiet_at is None  # else it may be that they cannot be cut short yet
+    if (x.due_at is None or x.due_at > NOW) and quiet and any(_opened(sc, x, one) for one in gates):
         return "P6: sleeps over a signal"
     if x.due_at is None and not (gates or _in_queue(x) or _a_child_lives(w, e)):
         return "P6: waits for nothing"
@@ -92,7 +93,8 @@ def _reason(sc: Scenario, w: World, e: int) -> str:
 
 
 def _opened(sc: Scenario, x: Snapshot, gate: Record) -> bool:
-    if x.unwinding or x.suspend_requested_at or x.cancel_requested_at:
+    late = x.deadline_at is not None and x.deadline_at <= NOW
+    if late or x.unwinding or x.suspend_requested_at or x.cancel_requested_at:
         return False
     saga = sc.saga(x)
     return any(opens(saga.node(gate.path), gate, signal, saga) for signal in x.signals)
@@ -172,8 +174,11 @@ def _in_peace(sc: Scenario, w: World, e: int) -> str:
 
     Unless the same call has ended well under another worker: then what the late one does, is done.
     """
+    x = w.rows[e]
     late = [ghost for ghost in w.ghosts if ghost[0] == e and not ghost[2] and ghost[:2] not in w.landed]
-    return "stopped while a body may be under way" if late and w.rows[e].status in STOPPED else ""
+    if x.status == Status.SUSPENDED:  # queued steps go on to their end
+        late = [ghost for ghost in late if not x.known(ghost[1]).in_queue]
+    return "stopped while a body may be under way" if late and x.status in STOPPED else ""
 
 
 def _beaten(sc: Scenario, w: World, e: int) -> str:
@@ -189,8 +194,9 @@ def _beaten(sc: Scenario, w: World, e: int) -> str:
 def _children(sc: Scenario, w: World, e: int) -> str:
     """Design §9.7. A parent's end is its children's end, and what it has undone, they have."""
     x = w.rows[e]
+    given_up = x.rollback_status == RollbackStatus.ABANDONED or (x.pivoted_at and x.status != Status.COMPLETED)
     for one in x.records:
-        if one.child_id is None or x.status not in TERMINAL or x.rollback_status == RollbackStatus.ABANDONED:
+        if one.child_id is None or x.status not in TERMINAL or given_up:
             continue
         kid, by_hand = w.rows[one.child_id.int], one.compensation_status == CompensationStatus.RESOLVED
         if kid.status not in TERMINAL and not by_hand:

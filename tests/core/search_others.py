@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from saga_app.core import verbs
 from saga_app.core.opening import opens
 from saga_app.core.snapshot import Record, Signal, Snapshot
-from saga_app.core.status import TERMINAL, Status, StepStatus
+from saga_app.core.status import STOPPED, TERMINAL, Status, StepStatus
 from tests.core.search import NOW, Broken, Move, Scenario, World
 from tests.core.search_table import is_held, load, verb, wake
 
@@ -34,7 +34,7 @@ def others(sc: Scenario, w: World) -> Iterator[Move]:
             yield f"suspend {e}", verb(sc, w.spent("suspends"), e, verbs.suspend(load(w, e), NOW, ""))
         if w.left("presses") and x.status in (Status.STUCK, Status.SUSPENDED):
             yield from _operator(sc, w.spent("presses"), e)
-        elif w.left("hurries") and verbs.eligibility("resume", x, held=is_held(w, e)):
+        elif w.left("hurries") and x.status not in STOPPED and verbs.eligibility("resume", x, held=is_held(w, e)):
             yield f"operator: hurries {e}", _hurried(sc, w.spent("hurries"), e)
 
 

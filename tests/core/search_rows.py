@@ -38,8 +38,8 @@ def _claimed(sc: Scenario, w: World, e: int, record: Record) -> World:
     x, path = w.rows[e], record.path
     taken = record.but(row_holder=WORKER, row_deaths=record.row_deaths + 1)
     some_failed = any(one.status == StepStatus.FAILED for one in x.records)
-    others = [one for one in x.records if one.path != path] if some_failed else []
-    facts = x.but(records=tuple(sorted((taken, *others), key=lambda one: one.seq)), kids={})
+    whole = load(w, e)
+    facts = x.but(records=whole.records.put(taken), kids=whole.kids) if some_failed else x.but(records=(taken,))
     saga = sc.saga(x)
     decision = decide_row(saga, facts, path, NOW)
     match decision:

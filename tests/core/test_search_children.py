@@ -95,6 +95,13 @@ def opted_out() -> Scenario:
     return scenario(child, made("b", undo=0), kids=(saga,), cancels=1, presses=2, b="error")
 
 
+def outrun() -> Scenario:
+    """An operator begins the unwind while it is at work, since its parent's time is up: it is waited for."""
+    saga = kid(made("k"), Wait("gate", timeout=5))
+    child = Child(saga).named("own", compensate=False)
+    return scenario(made("a"), child, options={"timeout": 9, "on_failure": "hold"}, kids=(saga,), presses=2, a="ok")
+
+
 def past_the_pivot() -> Scenario:
     """Its failure stops its parent; a resume has another one born."""
     saga = kid(made("k"))
@@ -103,7 +110,7 @@ def past_the_pivot() -> Scenario:
 
 SCENARIOS: list[Callable[[], Scenario]] = [
     child, undone_late, pivoted, leases, suspended, rested, held, deadlines, deadline_above, two, in_a_group,
-    beside_what_is_unknown, opted_out, past_the_pivot,
+    beside_what_is_unknown, opted_out, outrun, past_the_pivot,
 ]  # fmt: skip
 
 
