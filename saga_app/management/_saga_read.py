@@ -14,6 +14,7 @@ from saga_app import codec, engine, messages
 from saga_app.core.failures import ErrorInfo
 from saga_app.core.status import Status
 from saga_app.core.verbs import Refused
+from saga_app.management._saga_waits import as_json, waits
 from saga_app.models import Event, Execution, StepRecord
 from saga_app.store import transactions
 
@@ -90,6 +91,7 @@ def show(command: BaseCommand, options: dict[str, Any]) -> None:
             "input": codec.plain(execution.input_text),
             "output": None if execution.output_text is None else codec.plain(execution.output_text),
             "still_undone": undone,
+            "waits_for": as_json(execution),
             "steps": [_step(step) for step in steps],
             "events": [_event(event) for event in events],
             "verbs": {verb: answer.code if isinstance(answer, Refused) else None for verb, answer in verbs.items()},
@@ -97,6 +99,8 @@ def show(command: BaseCommand, options: dict[str, Any]) -> None:
         say_json(command, value)
         return
     _show_head(command, execution)
+    if lines := waits(execution):
+        say(command, "Waits for:", *lines, "")
     if undone:
         say(command, f"Still undone: {', '.join(undone)}", "")
     head = ("STEP", "STATUS", "ATTEMPT", "COMPENSATION", "ERROR")
