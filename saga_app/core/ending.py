@@ -16,7 +16,7 @@ from saga_app.core.walk import Walk
 
 if TYPE_CHECKING:
     from saga_app.core.saga import Saga
-    from saga_app.core.snapshot import Snapshot
+    from saga_app.core.snapshot import Record, Snapshot
 
 
 def expire(x: Snapshot) -> Snapshot:
@@ -41,7 +41,7 @@ def begin_unwind(
     """
     x = settle_open(saga, x, now)
     expired = x.error_text is not None and not paths
-    return because(x, paths if paths or expired else culprit(saga, x, now)).but(
+    return because(x, paths if paths or expired else culprit(saga, x, cause, now)).but(
         status=Status.COMPENSATING,
         stuck_reason=StuckReason.NONE,
         rollback_status=RollbackStatus.NONE,
@@ -51,12 +51,18 @@ def begin_unwind(
     )
 
 
-def culprit(saga: Saga[Any] | None, x: Snapshot, now: datetime) -> tuple[str, ...]:
-    """The paths of what failed and was not recovered from; of what failed last, where the saga is not known."""
-    if saga is not None:
-        result = Walk(saga, x, now).all()
-        return result.paths if isinstance(result, Failed) else ()
-    return next(((one.path,) for one in reversed(x.records) if one.status == StepStatus.FAILED), ())
+def culprit(saga: Saga[Any] | None, x: Snapshot, cause: UnwindCause, now: datetime) -> tuple[str, ...]:
+    """The paths of what failed and was not recovered from. A failure that code cannot tell is what failed last."""
+    result = Walk(saga, x, now).all() if saga is not None else None
+    if isinstance(result, Failed):
+        return result.paths
+    failed = [one.path for one in x.records if one.status == StepStatus.FAILED and _is_required(saga, one)]
+    return tuple(failed[-1:]) if cause == UnwindCause.FAILURE else ()
+
+
+def _is_required(saga: Saga[Any] | None, record: Record) -> bool:
+    step = saga.step(record.path) if saga else None
+    return step is None or step.required
 
 
 def because(x: Snapshot, paths: Sequence[str]) -> Snapshot:
