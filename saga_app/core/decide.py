@@ -14,6 +14,7 @@ from saga_app.core.decisions import (
     BeginUnwind,
     CallAtomic,
     Consume,
+    Cut,
     Decision,
     EndChild,
     Enqueue,
@@ -149,8 +150,11 @@ def _failed(saga: Saga[Any], x: Snapshot, paths: tuple[str, ...]) -> Decision:
 
 
 def _close(saga: Saga[Any], x: Snapshot, cause: UnwindCause, paths: tuple[str, ...] = ()) -> Decision:
-    """What must be over before the write that begins an unwind."""
+    """What must be over before the write that begins an unwind. What waits in a queue does not begin meanwhile."""
     waits, decision = closing(saga, x, x.records)
     if decision is not None:
         return decision
-    return Park(None) if waits else BeginUnwind(cause, paths)
+    if not waits:
+        return BeginUnwind(cause, paths)
+    queued = tuple(one.path for one in x.records if one.status == StepStatus.QUEUED)
+    return Cut(queued) if queued else Park(None)

@@ -81,7 +81,7 @@ def test_a_signal_is_no_decision() -> None:
 
 
 def test_a_key_names_one_decision(django_user_model: Any) -> None:
-    """Rejected, opened again by an operator, and approved with the key that the rejection had: refused, and says why."""
+    """Rejected, opened again by an operator, and approved with the key that the rejection had: that is refused."""
     boss = django_user_model.objects.create(username="boss", is_superuser=True)
     x = settled(Saga("s", Approval("boss", allow=lambda: True), do("a"), on_failure="hold").start())
     engine.reject(x, "boss", actor=boss, key="k")

@@ -16,6 +16,7 @@ from tests.gates import Gate, somebody
 from tests.harness import DONE, OK, UNWOUND, do, end, fail, halted, held, now, ok, rec
 from tests.reading import child
 from tests.script import Entry
+from tests.shared_clock import clock
 
 pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pytest.mark.usefixtures("case")]
 
@@ -81,3 +82,20 @@ def test_a_compensation_that_is_gone_stops_the_unwind() -> None:
         assert end(settled(x)) == halted("definition_changed")
     engine.resume(x)
     assert end(settled(x)) == UNWOUND
+
+
+def test_nothing_begins_after_the_deadline() -> None:
+    """A step runs when the time of the whole execution is up: it is waited for, and what is in a queue not begun."""
+    gate = Gate()
+    clock.set(clock.now())
+    group = Parallel(do("a", Entry(gate) >> ok(), comp=OK), do("b", queue="late"))
+    x = Saga("s", group, timeout=10).start()
+    executor.drive(x.pk, holder="host:1")
+    with somebody(partial(executor.drive_step, x.pk, holder="host:1")) as other:
+        gate.reached()
+        clock.forward(20)
+        executor.drive(x.pk, holder="host:2")
+        executor.drive_step(x.pk, holder="host:2")
+        gate.open()
+        other.result()
+    assert end(settled(x)) == UNWOUND and ledger.calls("b") == 0
