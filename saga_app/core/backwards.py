@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from saga_app.core.decisions import (
     AskChild,
+    ChildFreed,
     ChildStuck,
     ChildUndone,
     Compensate,
@@ -24,7 +25,6 @@ from saga_app.core.decisions import (
 from saga_app.core.status import (
     TERMINAL,
     CompensationStatus,
-    RollbackStatus,
     Status,
     StuckReason,
     UnwindCause,
@@ -35,8 +35,6 @@ from saga_app.core.unwind import QUIET, Action, Planned, lines
 if TYPE_CHECKING:
     from saga_app.core.saga import Saga
     from saga_app.core.snapshot import Record, Snapshot
-
-UNDONE = (RollbackStatus.COMPLETED, RollbackStatus.NOT_APPLICABLE, RollbackStatus.RESTED)
 
 
 def backwards(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
@@ -100,14 +98,12 @@ def _undo_child(x: Snapshot, record: Record) -> Decision:
     kid = x.kids[record.child_id]  # type: ignore[index]  # a child that is owed was born
     if kid.status in TERMINAL and not record.outcome_known:
         return EndChild(record.path)  # an operator began the unwind before it had ended: now it has
-    if kid.status in TERMINAL and kid.pivoted:
+    if kid.halts:
         return ChildStuck(record.path)
+    if record.compensation_status == CompensationStatus.FAILED:
+        return ChildFreed(record.path)
     if kid.status == Status.COMPLETED:
         return UndoChild(record.path)
-    if kid.status in TERMINAL and kid.rollback_status in UNDONE:
+    if kid.status in TERMINAL:
         return ChildUndone(record.path)
-    if kid.status not in TERMINAL and not (kid.unwinding or kid.pivoted or kid.cancel_requested):
-        return AskChild(record.path)
-    if kid.status in TERMINAL or kid.status == Status.STUCK:
-        return ChildStuck(record.path)
-    return Park(None)
+    return Park(None) if kid.is_asked else AskChild(record.path)

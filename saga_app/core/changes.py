@@ -9,6 +9,7 @@ from saga_app.core.decide import decide
 from saga_app.core.decisions import (
     BeginUnwind,
     Change,
+    ChildFreed,
     ChildStuck,
     ChildUndone,
     Consume,
@@ -65,7 +66,7 @@ def change(saga: Saga[Any], x: Snapshot, decision: Change, now: datetime) -> Sna
             return expire(x)
         case BeginUnwind(cause, paths):
             return begin_unwind(saga, x, cause, now, paths)
-        case FailCompensation() | EnqueueCompensation() | ChildUndone() | ChildStuck():
+        case FailCompensation() | EnqueueCompensation() | ChildUndone() | ChildStuck() | ChildFreed():
             return _backwards(x, decision, now)
     return _forwards(saga, x, decision, now)
 
@@ -102,6 +103,8 @@ def _backwards(x: Snapshot, decision: Change, now: datetime) -> Snapshot:
             return child_undone(x, path, now)
         case ChildStuck(path):
             return child_stuck(x, path)
+        case ChildFreed(path):
+            return x.with_record(path, compensation_status=CompensationStatus.RUNNING, compensation_error_text=None)
     raise TypeError(decision)
 
 

@@ -42,9 +42,7 @@ def _child(x: Snapshot, record: Record) -> Decision | None:
     kid = x.kids[record.child_id]  # type: ignore[index]  # a child's record that waits has its child
     if kid.status in TERMINAL:
         return EndChild(record.path)
-    if kid.unwinding or kid.pivoted or kid.cancel_requested:
-        return None
-    return AskChild(record.path)
+    return None if kid.is_asked else AskChild(record.path)
 
 
 def may_be_asked(saga: Saga[Any], record: Record) -> bool:

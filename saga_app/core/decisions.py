@@ -124,6 +124,13 @@ class ChildStuck:
     path: str
 
 
+@dataclass(frozen=True, slots=True)
+class ChildFreed:
+    """An operator has acted on the child, or it has ended since: the unwind looks at it again."""
+
+    path: str
+
+
 # Arrangements
 
 
@@ -228,7 +235,7 @@ class Finish:
 
 Change = (
     PassPivot | PassMilestone | FailStep | Exhaust | TurnOver | Consume | TimeOut | EndChild | Cut | Expire
-    | BeginUnwind | FailCompensation | EnqueueCompensation | ChildUndone | ChildStuck
+    | BeginUnwind | FailCompensation | EnqueueCompensation | ChildUndone | ChildStuck | ChildFreed
 )  # fmt: skip
 Arrange = Enqueue | Open | Spawn
 Tell = AskChild | UndoChild

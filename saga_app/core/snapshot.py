@@ -16,7 +16,15 @@ from uuid import UUID
 
 from saga_app.core.facts import Facts
 from saga_app.core.records import Records
-from saga_app.core.status import CompensationStatus, RollbackStatus, Status, StepStatus, StuckReason, UnwindCause
+from saga_app.core.status import (
+    TERMINAL,
+    CompensationStatus,
+    RollbackStatus,
+    Status,
+    StepStatus,
+    StuckReason,
+    UnwindCause,
+)
 
 ELSEWHERE = ""  # no JSON text is empty
 
@@ -121,6 +129,18 @@ class Kid:
     rested_at: str = ""
     output_text: str | None = None
     error_text: str | None = None
+
+    @property
+    def is_asked(self) -> bool:
+        """It would refuse to be cancelled: it goes back, is going to, or goes only forward."""
+        return self.unwinding or self.pivoted or self.cancel_requested
+
+    @property
+    def halts(self) -> bool:
+        """It is not undone before an operator acts on it, or at all."""
+        if self.status == Status.STUCK:
+            return self.is_asked
+        return self.status in TERMINAL and (self.pivoted or self.rollback_status == RollbackStatus.ABANDONED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

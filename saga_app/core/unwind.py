@@ -109,7 +109,7 @@ def lines(saga: Saga[Any], x: Snapshot) -> Iterator[Planned]:
     stop = rest(x.records)
     for record in sorted(x.records, key=lambda r: r.seq, reverse=True):
         before = stop is not None and record.seq < stop.seq
-        line = _kept(record) if before else _line(saga, record)
+        line = _kept(record) if before else _line(saga, x, record)
         if line.action not in QUIET and halts.holds_back(record.path):
             line = Planned(record, Action.BLOCKED)
         if line.action is Action.HALT:
@@ -124,7 +124,7 @@ def _kept(record: Record) -> Planned:
     return Planned(record, Action.NOTHING, "milestone" if owed(record) else _why_nothing(record))
 
 
-def _line(saga: Saga[Any], record: Record) -> Planned:
+def _line(saga: Saga[Any], x: Snapshot, record: Record) -> Planned:
     """One record's line, regardless of the others. The order of these checks is the rule."""
     handler = handler_of(saga, record)
     failed = record.compensation_status == CompensationStatus.FAILED
@@ -133,7 +133,7 @@ def _line(saga: Saga[Any], record: Record) -> Planned:
         return Planned(record, Action.HALT, StuckReason.DEFINITION_CHANGED)
     if record.compensation_status in SETTLED:
         return Planned(record, Action.DONE, record.compensation_status)
-    if failed:
+    if failed and not _is_freed(x, record):
         return Planned(record, Action.HALT, _why_failed(record))
     if record.kind == "child" and unsettled:
         return Planned(record, Action.UNDO_CHILD)
@@ -142,6 +142,12 @@ def _line(saga: Saga[Any], record: Record) -> Planned:
     if handler.needs_result and record.output_text is None:
         return _without_result(saga, record)
     return Planned(record, Action.COMPENSATE)
+
+
+def _is_freed(x: Snapshot, record: Record) -> bool:
+    """A child that could not be undone, and can be now: what it is, and not what was said of it, counts."""
+    kid = x.kids.get(record.child_id) if record.child_id is not None else None
+    return kid is not None and not kid.halts
 
 
 def handler_of(saga: Saga[Any], record: Record) -> Handler | None:
