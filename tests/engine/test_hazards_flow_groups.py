@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_app import Backoff, Child, ForEach, Parallel, Saga, Try, Wait, executor, ref, step
+from saga_app import Backoff, Child, ForEach, Parallel, Pivot, Saga, Try, Wait, executor, ref, step
 from saga_app.models import Execution
 from tests import ledger
 from tests.engine.drives import DATABASES, dies, killed
@@ -23,6 +23,7 @@ from tests.harness import (
     end,
     fail,
     halted,
+    held,
     lapse,
     now,
     ok,
@@ -31,6 +32,7 @@ from tests.harness import (
     per,
     rec,
     reject,
+    waiting_at,
 )
 from tests.shared_clock import clock
 
@@ -78,6 +80,29 @@ def test_looking_again_queues_nothing_again() -> None:
         executor.drive(x.pk, holder="host:1")
     x = later(settled(x), 3601)
     assert end(x) == DONE and sorted(ledger.paths()) == ["line[0]/p", "line[0]/p", "line[1]/p", "line[2]/p"]
+
+
+@pytest.mark.parametrize("concurrency", [2, 3])
+def test_so_many_at_a_time(concurrency: int) -> None:
+    """Hazard B134. No more items have begun than may be under way, and the next begins when one is over."""
+    x = Saga("each", ForEach("line", LINES, do("p", takes="line"), concurrency=concurrency)).start(lines=list(range(5)))
+    executor.drive(x.pk, holder="host:1")
+    while now(x).status != "completed":
+        open_ones = x.steps.filter(name="p", status__in=["queued", "running", "waiting"]).count()
+        assert open_ones <= concurrency
+        executor.drive(x.pk, holder="host:1")
+    assert calls("p") == 5
+
+
+def test_nobody_is_called_while_a_sibling_can_go_on() -> None:
+    """Hazard B165. Design §9.3: one that only an operator can help stops nothing that can go on."""
+    b = do("b", fail(OSError), ok(), attempts=2, backoff=IN_AN_HOUR)
+    x = Saga("s", Pivot(), Parallel(do("a", dies()), b=[b, do("c")])).start()
+    executor.drive(x.pk, holder="host:1")
+    killed(x)
+    x = settled(x)
+    assert now(x).status == "waiting" and now(x).stuck_reason == ""
+    assert end(later(x, 3601)) == held("outcome_unknown") and calls("c") == 1 and calls("a") == 1
 
 
 @pytest.mark.parametrize("concurrency", [2, 5])
@@ -153,6 +178,18 @@ def test_recovered_is_not_undone() -> None:
     ledger.clear()
     x = careful(lambda: [do("a", comp=OK), do("b", fail(OSError), comp=OK)], do("z", fail(ValueError)))
     assert end(x) == UNWOUND and order() == ["a", "b", "r", "z", "~r", "~b", "~a"]
+
+
+def test_what_a_recovered_group_left_waiting() -> None:
+    """Hazard B187. Hazard B165. It ended with its group: no gate opens and no attempt is made behind its back."""
+    retried = do("c", fail(OSError), ok(), attempts=2, backoff=IN_AN_HOUR)
+    group = Parallel(do("a"), retried, do("b", fail(KeyError)), gate=[Wait("go"), do("never")])
+    x = run(Saga("s", Try(group, catch=(KeyError,), recover=[do("r")]), Wait("go").named("again"), do("z")))
+    assert waiting_at(x) == "again" and statuses(x)["go"] == "skipped" and calls("r") == 1
+    x = later(x, 3601)
+    assert calls("c") == 1 and waiting_at(x) == "again"
+    x.signal("go")
+    assert end(settled(x)) == DONE and calls("never") == 0 and rec(x, "go").output is None
 
 
 def test_the_recovery_fails_too() -> None:

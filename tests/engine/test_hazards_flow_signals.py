@@ -136,6 +136,17 @@ def test_in_time_but_driven_late(seconds: int) -> None:
     assert not [one for one in events(x) if "time" in one.type] and calls("~a") == 0
 
 
+def test_too_late_but_driven_later_still() -> None:
+    """Hazard A46. Hazard B100. The gate whose time was up stays shut; it is kept for the next one."""
+    clock.set(T)
+    x = run(Saga("late", Wait("go", timeout=60, on_timeout=[do("late")]).named("one"), Wait("go").named("two")))
+    clock.set(T + timedelta(seconds=60, milliseconds=1))
+    x.signal("go", 1)
+    x = settled(x)
+    assert end(x) == DONE and calls("late") == 1
+    assert (rec(x, "one").choice, rec(x, "one").output, rec(x, "two").output) == ("timeout", None, 1)
+
+
 def test_time_is_up_while_a_signal_comes() -> None:
     """Hazard A46. Hazard A47. It comes after the drive has looked and before it writes: the drive looks again."""
     clock.set(T)
