@@ -65,6 +65,8 @@ def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
     decision = _at_once(saga, snapshot, now)
     if isinstance(decision, HARMLESS):
         return decision
+    if isinstance(decision, Stick) and _is_under_way(snapshot):
+        return Park(None)  # no operator is called, who would unwind it, while a worker is inside a queued step
     if isinstance(decision, Park):
         quiet_at, wanted = snapshot.quiet_at, decision.until
     else:  # which nobody who has lost a queued step may be surprised by either
@@ -72,6 +74,10 @@ def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
     if quiet_at is None or quiet_at <= now:
         return decision
     return Park(max(quiet_at, wanted) if wanted else quiet_at)
+
+
+def _is_under_way(x: Snapshot) -> bool:
+    return any(one.in_queue and one.status == StepStatus.RUNNING for one in x.records)
 
 
 def _at_once(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:

@@ -80,6 +80,12 @@ def deadline() -> Scenario:
     return scenario(Parallel(made("x", attempts=2), made("y")), options={"timeout": 9}, crashes=1, presses=1)
 
 
+def held_at_a_deadline() -> Scenario:
+    """It is an operator's then, but not before those who are inside a body have ended it."""
+    options = {"timeout": 9, "on_failure": "hold"}
+    return scenario(Parallel(made("x"), made("y")), options=options, lapses=1, presses=1, x="ok")
+
+
 def items() -> list[int]:
     return []
 
@@ -103,7 +109,7 @@ def one_after_the_other() -> Scenario:
 
 SCENARIOS: list[Callable[[], Scenario]] = [
     group, leases, with_a_gate, held, past_the_pivot, before_the_pivot, suspended, undone_on_a_queue,
-    undone_side_by_side, atomic, optional, deadline, each_of_two, each_of_three, one_after_the_other,
+    undone_side_by_side, atomic, optional, deadline, held_at_a_deadline, each_of_two, each_of_three, one_after_the_other,
 ]  # fmt: skip
 
 
