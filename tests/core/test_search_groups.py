@@ -109,7 +109,8 @@ def one_after_the_other() -> Scenario:
 
 SCENARIOS: list[Callable[[], Scenario]] = [
     group, leases, with_a_gate, held, past_the_pivot, before_the_pivot, suspended, undone_on_a_queue,
-    undone_side_by_side, atomic, optional, deadline, held_at_a_deadline, each_of_two, each_of_three, one_after_the_other,
+    undone_side_by_side, atomic, optional, deadline, held_at_a_deadline, each_of_two, each_of_three,
+    one_after_the_other,
 ]  # fmt: skip
 
 
