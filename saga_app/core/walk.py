@@ -54,6 +54,7 @@ class Walk:
         self.visited: list[Record] = []
         self.lost = False
         self.doomed: set[str] = set()
+        self.over = 0  # of the group walked last: branches that are over before the first that is not
 
     def all(self) -> Result:
         """The whole saga."""
@@ -144,13 +145,19 @@ class Walk:
         self.lost = self.lost or not record.choice.isdecimal()
         items = range(0 if self.whole else record.turn, int(record.choice) if record.choice.isdecimal() else 0)
         if node.concurrency > 1:
-            return self._group(((f"{path}[{at}]/", node.body) for at in items), node.concurrency)
+            result = self._group(((f"{path}[{at}]/", node.body) for at in items), node.concurrency)
+            return self._marked(record, record.turn + self.over, result)
         for at in items:
             result = self.block(node.body, spot.inside(f"{path}[{at}]/"))
             if result is not DONE:
-                over = at - record.turn
-                return Go(TurnOver(path, at)) if over >= MARKED_EVERY and not self.whole else result
+                return self._marked(record, at, result)
         return DONE
+
+    def _marked(self, record: Record, at: int, result: Result) -> Result:
+        """What to do in a loop whose items before that one are over: say so first, now and then."""
+        if result is DONE or self.whole or at - record.turn < MARKED_EVERY:
+            return result
+        return Go(TurnOver(record.path, at))
 
     # groups
 
@@ -160,15 +167,17 @@ class Walk:
     def _group(self, lanes: Iterable[tuple[str, Sequence[Node]]], most: int) -> Result:
         """Branches side by side, so many at a time. One that fails stops the others; what runs is waited for."""
         results: list[Result] = []
-        first = len(self.visited)
+        first, over = len(self.visited), 0
         for prefix, nodes in lanes:
             known = len(self.visited)
             result = self.block(nodes, Spot(prefix, grouped=True))
             if result is DONE:
+                over += not results
                 continue
             if len(results) >= most and len(self.visited) == known:
                 break  # it has not begun, and none after it has; earlier code may have begun with more than may now
             results.append(result)
+        self.over = over
         failed = tuple(path for result in results if isinstance(result, Failed) for path in result.paths)
         return self._end_of_group(failed, self.visited[first:]) if failed else first_of(results)
 

@@ -29,7 +29,7 @@ from saga_app.models import Execution
 from saga_app.queue import inline
 from tests.engine.drives import DATABASES
 from tests.harness import CANCELLED, DONE, OK, UNWOUND, do, end, fail, held, now, per, told
-from tests.reading import outcomes
+from tests.reading import outcomes, rec
 from tests.shared_clock import clock
 
 pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pytest.mark.usefixtures("case")]
@@ -197,3 +197,12 @@ def test_what_an_operator_says_a_compute_returned_is_judged() -> None:
     inline.run_until_idle()
     assert end(x) == DONE
     assert x.steps.filter(path="b").exists()
+
+
+@pytest.mark.parametrize("concurrency", [1, 5])
+def test_a_long_loop_remembers_how_far_it_is(concurrency: int) -> None:
+    """What is over is not walked through again and again: the loop's record says from where on."""
+    each = ForEach("n", ref("input.numbers"), do("a", takes="n"), concurrency=concurrency)
+    x = run(Saga("long", each, do("end")), numbers=list(range(90)))
+    assert end(x) == DONE
+    assert 60 <= rec(x, "n").turn <= 90
