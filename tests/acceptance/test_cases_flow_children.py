@@ -75,7 +75,11 @@ def test_c41_the_childs_unwind_gets_stuck() -> None:
     """Case C41. So does its parent, naming it; when the child goes on, so does the parent."""
     x = run(parent(kid(back=(fail(OSError), ok()))))
     assert end(x) == halted("child_stuck") and end(child(x, "kid")) == halted("compensation_failed")
-    assert "kid is stuck (compensation_failed)" in why(x) and order()[-2:] == ["~b", "~k2"] and calls("~k1") == calls("~a") == 0
+    assert (
+        "kid is stuck (compensation_failed)" in why(x)
+        and order()[-2:] == ["~b", "~k2"]
+        and calls("~k1") == calls("~a") == 0
+    )
     child(x, "kid").resume(reason="fixed")
     work()
     if now(x).status == "stuck":
