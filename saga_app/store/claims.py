@@ -13,7 +13,6 @@ from django.db.models import Exists, QuerySet
 from saga_app import clock
 from saga_app.conf import settings
 from saga_app.core.snapshot import Snapshot
-from saga_app.core.status import StepStatus
 from saga_app.models import Execution, StepRecord
 from saga_app.store import rows, sql
 from saga_app.store.leases import Lease, grace
@@ -92,7 +91,7 @@ def take(
         parent_id=row["parent_id"],
     )
     facts = rows.load_facts(row, using)
-    inside = any(record.status == StepStatus.RUNNING for record in facts.records)
+    inside = any(record.is_called for record in facts.records)
     return claim, facts if inside or not row["was_held"] else facts.but(
         quiet_at=None
     )  # it was taken over between bodies

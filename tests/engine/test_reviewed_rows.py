@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from saga_app import Child, Compute, GiveUp, Parallel, Saga, Wait, engine, executor, testing
-from saga_app.models import Execution
+from saga_app.models import Execution, StepRecord
 from tests import ledger
 from tests.engine.drives import DATABASES, dies, killed
 from tests.engine.flows import later, settled
@@ -32,26 +32,26 @@ def test_a_failed_step_beside_a_live_child() -> None:
 
 
 def test_a_step_under_way_is_not_undone_before_its_lease_is_over() -> None:
-    """Design §8.8. Code that does not fit stops an execution while a step runs; an operator has it unwound."""
+    """Design §8.8. Workers that do not know the saga stop it while one that does runs a step; it is unwound then."""
     gate = Gate()
-
-    def group() -> Parallel:
-        return Parallel(do("a", Entry(gate) >> ok(), comp=OK, queue="q"), do("b", comp=OK))
-
-    x = Saga("s", group()).start()
+    clock.set(clock.now())
+    x = Saga("s", Parallel(do("a", Entry(gate) >> ok(), comp=OK), do("b", queue="late"))).start()
     executor.drive(x.pk, holder="host:1")
-    with somebody(partial(executor.drive_next, holder="host:1", queues=["q"])) as late:
+    with somebody(partial(executor.drive_step, x.pk, holder="host:1")) as late:
         gate.reached()
         with testing.isolate_sagas():
-            Saga("s", do("z"), group())
-            assert end(settled(x)) == held("definition_changed")
-            engine.unwind(x)
-            settled(x)
-            assert ledger.calls("~a") == 0, "its body is not over"
-            gate.open()
-            late.result()
-            assert end(later(x, 60)) == UNWOUND
-    assert ledger.calls("~a") == 1
+            for _ in range(2):
+                Execution.objects.filter(pk=x.pk).update(due_at=clock.now())
+                executor.drive(x.pk, holder="host:2")
+                clock.forward(3600)
+        assert end(x) == held("definition_missing")
+        StepRecord.objects.filter(pk=rec(x, "a").pk).update(row_due_at=clock.now())  # its last heartbeat
+        engine.unwind(x)
+        settled(x)
+        assert ledger.calls("~a") == 0, "its body is not over"
+        gate.open()
+        late.result()
+    assert end(later(x, 60)) == UNWOUND and ledger.calls("~a") == 1
 
 
 def test_who_killed_the_workers_is_named_and_not_who_ran_beside() -> None:
@@ -64,10 +64,10 @@ def test_who_killed_the_workers_is_named_and_not_who_ran_beside() -> None:
         gate.reached()
         Execution.objects.filter(pk=x.pk).update(deaths=3)
         lapse()
-        executor.drive_next(holder="host:2", queues=[""])
-        assert (end(x), now(x).failing_path) == (held("worker_lost"), "b")
         gate.open()
         other.result()
+    settled(x)
+    assert (end(x), now(x).failing_path) == (held("worker_lost"), "b")
 
 
 def test_a_compensation_that_is_gone_stops_the_unwind() -> None:
@@ -99,3 +99,19 @@ def test_nothing_begins_after_the_deadline() -> None:
         gate.open()
         other.result()
     assert end(settled(x)) == UNWOUND and ledger.calls("b") == 0
+
+
+def test_a_compensation_whose_worker_is_lost_is_waited_for() -> None:
+    """Design §8.8. Until the lease and the grace are over it may still be inside: nothing is undone meanwhile."""
+    gate = Gate()
+    clock.set(clock.now())
+    undo = [Entry(gate) >> ok(), ok()]
+    x = Saga("s", do("z", comp=OK), do("a", comp=undo, comp_attempts=2), do("b", fail(GiveUp("no")))).start()
+    with somebody(partial(executor.drive, x.pk, holder="host:1")) as late:
+        gate.reached()
+        Execution.objects.filter(pk=x.pk).update(due_at=clock.now())
+        executor.drive(x.pk, holder="host:2")
+        assert (ledger.calls("~a"), ledger.calls("~z")) == (1, 0)
+        gate.open()
+        late.result()
+    assert end(later(x, 60)) == UNWOUND and ledger.calls("~a") == 2
