@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def resumed(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
     """The picture of a stuck execution with everything that stopped it ready to be tried again."""
     stopped = stopped_at(x, saga, now)
-    again = x.with_records(_again(x, one, saga, now) if one.path in stopped else one for one in x.records)
-    return reopened(again, saga, now, stopped)
+    again = reopened(x, saga, now, stopped)
+    return again.with_records(_again(x, one, saga, now) if one.path in stopped else one for one in again.records)
 
 
 def stopped_at(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> frozenset[str]:
@@ -37,12 +37,17 @@ def stopped_at(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> frozenset[
 
 
 def reopened(x: Snapshot, saga: Saga[Any] | None, now: datetime, stopped: Iterable[str]) -> Snapshot:
-    """The picture with the siblings open again that were cut short because something of their group had failed."""
-    cut = [one for one in x.records if one.choice == CUT]
-    if saga is None or x.unwinding or not cut:
+    """The picture with the siblings open again that were cut short because something of their group had failed.
+
+    Where that was recovered from, what it had cut short is over.
+    """
+    if saga is None or x.unwinding or not any(one.choice == CUT for one in x.records):
         return x
-    for record in cut:
-        if any(independent(saga, record.path, path) for path in stopped):
+    walk = Walk(saga, x, now)
+    walk.all()
+    for record in walk.visited:
+        cut = record.choice == CUT and record.path not in walk.recovered
+        if cut and any(independent(saga, record.path, path) for path in stopped):
             x = x.but(records=x.records.put(_forward(record, saga, record.attempt_limit, now)))
     return x
 

@@ -45,7 +45,8 @@ class Walk:
     """One walk through a saga over the facts of one execution.
 
     `visited` are the records it came by, in the order of the saga; `lost` says that one does not belong where it is;
-    `doomed` are those of groups in which a branch has failed: nothing of them begins any more.
+    `doomed` are those of groups in which a branch has failed: nothing of them begins any more. `recovered` are those
+    of what has failed and was caught.
     """
 
     def __init__(self, saga: Saga[Any], x: Snapshot, now: datetime, *, whole: bool = False) -> None:
@@ -54,6 +55,7 @@ class Walk:
         self.visited: list[Record] = []
         self.lost = False
         self.doomed: set[str] = set()
+        self.recovered: set[str] = set()
         self.over = 0  # of the group walked last: branches that are over before the first that is not
 
     def all(self) -> Result:
@@ -177,8 +179,8 @@ class Walk:
             if len(results) >= most and len(self.visited) == known:
                 break  # it has not begun, and none after it has; earlier code may have begun with more than may now
             results.append(result)
-        self.over = over
         failed = tuple(path for result in results if isinstance(result, Failed) for path in result.paths)
+        self.over = 0 if failed else over  # what is cut short then is not over: it may go on later
         return self._end_of_group(failed, self.visited[first:]) if failed else first_of(results)
 
     def _end_of_group(self, failed: tuple[str, ...], records: list[Record]) -> Result:
@@ -201,8 +203,10 @@ class Walk:
         return tuple(path for path in failed if self.x.known(path).choice != CUT) or failed
 
     def _try(self, node: Any, spot: Spot) -> Result:
+        first = len(self.visited)
         result = self.block(node.body, spot)
         if isinstance(result, Failed) and all(self._caught(node, path) for path in result.paths):
+            self.recovered.update(record.path for record in self.visited[first:])
             return self.block(node.recover, spot)
         return result
 

@@ -6,12 +6,27 @@ from functools import partial
 
 import pytest
 
-from saga_app import Backoff, Branch, Child, Compute, GiveUp, Parallel, Pivot, Saga, Try, Wait, engine, executor
+from saga_app import (
+    Backoff,
+    Branch,
+    Child,
+    Compute,
+    ForEach,
+    GiveUp,
+    Parallel,
+    Pivot,
+    Saga,
+    Try,
+    Wait,
+    engine,
+    executor,
+)
+from saga_app.models import StepRecord
 from tests import ledger
 from tests.engine.drives import DATABASES
 from tests.engine.flows import settled, statuses
 from tests.gates import Gate, somebody
-from tests.harness import DONE, OK, do, end, fail, fix, held, now, ok
+from tests.harness import DONE, OK, do, end, fail, fix, held, now, ok, per, rec
 from tests.reading import child
 from tests.script import Entry
 
@@ -86,3 +101,30 @@ def test_what_a_failure_cut_short_is_no_other_failure(other: str) -> None:
     assert ledger.calls("r") == 1
     if other == "child":
         assert end(child(x, "sub")) == ("cancelled", "completed", "")
+
+
+def test_a_long_loop_goes_on_with_all_that_was_cut_short() -> None:
+    """Many items wait when a later one fails: none of them counts as over."""
+    body = do("a", per("n", {25: [fail(GiveUp("no")), ok()]}), takes="n")
+    x = Saga("s", ForEach("n", lambda: list(range(30)), body, concurrency=30), on_failure="hold").start()
+    executor.drive(x.pk, holder="host:1")
+    StepRecord.objects.filter(path="n[25]/a").update(row_due_at=now(x).created_at)
+    executor.drive_step(x.pk, holder="host:1")
+    assert end(settled(x)) == held("step_failed") and ledger.calls("a") == 1
+    engine.resume(x)
+    assert end(settled(x)) == DONE and ledger.calls("a") == 31
+
+
+def test_what_was_recovered_from_stays_as_it_was() -> None:
+    """Another branch stops the execution: a resume opens nothing of a group whose failure was caught."""
+    careful = Try(Parallel(do("a", fail(GiveUp("no")), queue="q"), do("b", queue="late")), recover=[do("r")])
+    group = Parallel(careful=careful, other=[Wait("go"), do("c", fail(GiveUp("no")), ok())])
+    x = Saga("s", Pivot(), group).start()
+    executor.drive(x.pk, holder="host:1")
+    executor.drive_next(holder="host:1", queues=["q"])
+    settled(x)
+    engine.signal(x, "go")
+    assert end(settled(x)) == held("failed_past_pivot")
+    before = rec(x, "b").finished_at
+    engine.resume(x)
+    assert end(settled(x)) == DONE and (rec(x, "b").status, rec(x, "b").finished_at) == ("skipped", before)
