@@ -12,6 +12,7 @@ from typing import Any
 
 from saga_app import Backoff, Context, Happened, NotHappened, Unknown, step
 from saga_app.core.steps import Step
+from saga_app.core.tree import name_of
 from saga_app.models import Execution
 from tests import ledger
 from tests.mortal import life
@@ -81,7 +82,7 @@ def _body(name: str, acts: tuple[Any, ...], *, rows: bool) -> Callable[[Context]
             now, after = _nth(acts, ctx.attempt)
             _do(now, ctx)
             if rows:
-                Question.objects.create(title=f"{name} {ctx.execution_id}")
+                Question.objects.create(title=f"{ctx.path} {ctx.execution_id}")
             else:
                 land(name, ctx, ctx.idempotency_key)
             life().at(f"inside {name}")
@@ -97,7 +98,7 @@ def _undo(name: str, acts: tuple[Any, ...], *, rows: bool) -> Callable[[Context]
             now, after = _nth(acts, ctx.attempt)
             _do(now, ctx)
             if rows:
-                Question.objects.filter(title=f"{name} {ctx.execution_id}").delete()
+                Question.objects.filter(title=f"{ctx.path} {ctx.execution_id}").delete()
             else:
                 ledger.note("undone", name, ctx.path, ctx.forward_idempotency_key, ctx.execution_id, ctx.attempt, {})
             life().at(f"inside ~{name}")
@@ -163,7 +164,7 @@ def standing(x: Execution) -> list[str]:
     undone = {one.key for one in ledger.notes(mine, "undone", str(x.pk))}
     outside = [one.name for one in ledger.notes(mine, "landed", str(x.pk)) if one.key not in undone]
     rows = Question.objects.filter(title__endswith=str(x.pk)).values_list("title", flat=True)
-    return sorted([*outside, *(title.split()[0] for title in rows)])
+    return sorted([*outside, *(name_of(title.split()[0]) for title in rows)])
 
 
 def came_too_late(x: Execution) -> list[str]:
