@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from saga_app.conf import settings
 from saga_app.core.arranging import intend, intend_compensation
@@ -24,8 +25,10 @@ from saga_app.core.decisions import (
     Park,
     Stick,
 )
+from saga_app.core.fitting import fits
 from saga_app.core.outcomes import Outcome
 from saga_app.core.queued import Row, come_to_rest, cut_group, decide_row, leave, refuse
+from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Record, Snapshot
 from saga_app.driver import Driver
 from saga_app.store import row_claims, row_writes, rows
@@ -76,6 +79,9 @@ class QueuedStep(Driver[RowClaim, Snapshot]):
         if self.saga is None:
             self._leave_to_others(x, now)
             return
+        if not self._fits(self.saga, x, now):
+            self._settle(leave(x, self.path, now))
+            return
         decision = decide_row(self.saga, x, self.path, now)
         match decision:
             case Park(until):
@@ -109,6 +115,12 @@ class QueuedStep(Driver[RowClaim, Snapshot]):
         waits = isinstance(decision, Park) and decision.until is not None
         until = decision.until if waits else now + AGAIN  # type: ignore[union-attr]
         row_writes.give_back(self.claim, self.written, x, until, wakes=not waits)  # type: ignore[arg-type]
+
+    def _fits(self, saga: Saga[Any], x: Snapshot, now: datetime) -> bool:
+        """Whether what ran fits the code as it is now: all of it, where that has changed since."""
+        if saga.fingerprint == x.fingerprint or x.unwinding:
+            return True
+        return fits(saga, rows.whole(x, self.claim.execution_id, self.claim.using), now)
 
     def _intended(self, decision: Row, now: datetime) -> Snapshot:
         step = self.step(self.path)

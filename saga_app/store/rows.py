@@ -36,9 +36,14 @@ def load_facts(row: Mapping[str, Any], using: str) -> Snapshot:
         row: the columns, `wakes` read with them or before.
         using: the database alias.
     """
-    x = snapshot(row, load_records(row["id"], using))
+    return whole(snapshot(row, ()), row["id"], using)
+
+
+def whole(x: Snapshot, execution_id: UUID, using: str) -> Snapshot:
+    """The picture with all records, the signals that nobody has consumed, and the children whose state matters."""
+    x = x.but(records=load_records(execution_id, using))
     if x.unread > 0:
-        x = x.but(signals=load_signals(row["id"], using))
+        x = x.but(signals=load_signals(execution_id, using))
     watched = family.watched(x)
     return x.but(kids=load_kids(watched, using)) if watched else x
 

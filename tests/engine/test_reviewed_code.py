@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_app import Branch, ForEach, GiveUp, Saga, Try, executor, testing
+from saga_app import Branch, ForEach, GiveUp, Parallel, Saga, Try, executor, testing
 from tests import ledger
 from tests.engine.drives import DATABASES
 from tests.engine.flows import settled, statuses
@@ -51,3 +51,25 @@ def test_fewer_side_by_side_than_have_begun() -> None:
         assert [status for path, status in statuses(x).items() if path in ("n[2]/a", "n[3]/a")] == ["skipped"] * 2
         assert end(settled(x)) == DONE
     assert ledger.calls("a") == 2 and ledger.calls("r") == 1
+
+
+def test_code_that_does_not_fit_calls_no_queued_step() -> None:
+    """It waits in its queue when a step is put before its group: the execution stops, until it fits again."""
+    x = Saga("s", Parallel(do("a"), do("b"))).start()
+    executor.drive(x.pk, holder="host:1")
+    with testing.isolate_sagas():
+        Saga("s", do("z"), Parallel(do("a"), do("b")))
+        executor.drive_step(x.pk, holder="host:1")
+        assert ledger.order() == []
+        assert end(settled(x)) == held("definition_changed")
+    x.resume()
+    assert end(settled(x)) == DONE and sorted(ledger.order()) == ["a", "b"]
+
+
+def test_code_that_fits_calls_them() -> None:
+    """A step more at the end."""
+    x = Saga("s", Parallel(do("a"), do("b"))).start()
+    executor.drive(x.pk, holder="host:1")
+    with testing.isolate_sagas():
+        Saga("s", Parallel(do("a"), do("b")), do("c"))
+        assert end(settled(x)) == DONE and ledger.order()[2:] == ["c"]
