@@ -30,9 +30,7 @@ from saga_app.timeouts import LONGEST, NEVER, Bound, bounded, clean_connections
 from saga_app.values import Values
 
 T = TypeVar("T")
-Ask = Callable[[Callable[[], Any]], Any]
 Called = Step[..., Any] | Sleep | Child
-PROGRESS_EVERY = 1.0  # seconds between two writes of what a body reports
 
 
 @dataclass(slots=True)
