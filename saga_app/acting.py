@@ -12,18 +12,18 @@ from django.db import connections, transaction
 
 from saga_app import clock, codec, messages
 from saga_app.core import verbs
-from saga_app.core.errors import BadChoice, UnknownExecution, UnsupportedValue, VerbRefused
+from saga_app.core.errors import BadChoice, KeyConflict, UnknownExecution, UnsupportedValue, VerbRefused
 from saga_app.core.names import closest
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.verbs import Refused
 from saga_app.models import Event, Execution
-from saga_app.store import changes, events, rows
+from saga_app.store import births, changes, events, rows
 from saga_app.store.changes import Locked
 from saga_app.store.transactions import DatabaseFault, alias, drop_broken_connection
 
 Target = Execution | UUID | str
-Work = Callable[[UUID, str, Callable[[], None]], None]
+Work = Callable[[UUID, str, Callable[..., None]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def carried_out(execution: Target, request: Request, work: Work) -> Execution:
     Args:
         execution: the execution, or its id.
         request: what is asked.
-        work: called with the id, the database alias, and what leaves word of the verb in the history.
+        work: called with the id, the database alias, and what leaves word of the verb in the history, with more data.
 
     Returns:
         The execution as it is now.
@@ -93,14 +93,25 @@ def carried_out(execution: Target, request: Request, work: Work) -> Execution:
     return found(execution_id)
 
 
-def _note(execution_id: UUID, request: Request, token: str) -> None:
+def insert_anew(old: Execution, saga: Saga[Any], request: Request, key: str | None) -> Execution:
+    """Insert an execution that does again what an ended one did, with its input; KeyConflict where its key is taken."""
+    data = {f"{request.verb}_of": str(old.pk), **request.data}
+    options: dict[str, Any] = {"queue": old.queue, "priority": old.priority, "actor": request.actor}
+    made, is_new = births.insert(saga, old.input_text, key=key, due=None, data=data, **options)
+    if not is_new:
+        raise KeyConflict(saga.name, key or "", ["key"])
+    made.is_new = True
+    return made
+
+
+def _note(execution_id: UUID, request: Request, token: str, **data: Any) -> None:
     events.append(
         execution_id,
         request.verb,
         alias(),
         actor=request.actor,
         reason=request.reason,
-        data=request.data,
+        data={**request.data, **data},
         request_id=token,
     )
 

@@ -7,11 +7,12 @@ now. A refused one raises VerbRefused and changes nothing; an id of no execution
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.db import transaction
 
 from saga_app import acting, clock, codec
 from saga_app.acting import Request, Target
@@ -28,7 +29,6 @@ from saga_app.forking import fork, move
 from saga_app.models import Execution
 from saga_app.store import births, changes, events
 from saga_app.store.changes import Locked
-from saga_app.store.transactions import alias
 
 __all__ = [
     "Allowed",
@@ -231,17 +231,17 @@ def rerun(execution: Target, *, actor: Any = None, reason: str = "", key: str | 
     saga = registry.latest(row.saga)
     saga.seal()
     check_start(saga.name, key=key)
-    data = {"rerun_of": str(row.pk)}
-    with transaction.atomic(using=alias()):
-        acting.check(changes.lock(row.pk, alias()), Request("rerun", actor, reason))
-        made, is_new = births.insert(
-            saga, row.input_text, key=key, queue=row.queue, priority=row.priority, due=None, actor=actor, data=data
-        )
-        if not is_new:
-            raise KeyConflict(saga.name, key or "", ["key"])
-        events.append(row.pk, "rerun", alias(), actor=actor, reason=reason, data={"execution": str(made.pk)})
-    made.is_new = True
-    return made
+    saga.accept(codec.decode(row.input_text))
+    request = Request("rerun", actor, reason)
+    made: list[Execution] = []
+
+    def work(execution_id: UUID, using: str, note: Callable[..., None]) -> None:
+        acting.check(changes.lock(execution_id, using), request)
+        made.append(acting.insert_anew(row, saga, request, key))
+        note(execution=str(made[-1].pk))
+
+    acting.carried_out(row, request, work)
+    return made[-1]
 
 
 def eligibility(execution: Target) -> dict[str, Eligibility]:

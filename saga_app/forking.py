@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-from django.db import transaction
+from uuid import UUID
 
 from saga_app import acting
 from saga_app.acting import Request, Target
 from saga_app.core import forks, registry, verbs
-from saga_app.core.errors import KeyConflict
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Snapshot
 from saga_app.core.start_options import check_start
 from saga_app.core.verbs import Refused
 from saga_app.models import Execution
-from saga_app.store import births, changes, events, versions
+from saga_app.store import changes, versions
 from saga_app.store import forks as store
 from saga_app.store.changes import Locked
 from saga_app.store.transactions import alias
@@ -78,22 +77,21 @@ def fork(
     row = acting.found(execution)
     saga = _known(row.saga, row.revision)
     check_start(saga.name, key=key)
-    data = {"path": path, "fork_of": str(row.pk)}
-    with transaction.atomic(using=alias()):
-        old = changes.lock(row.pk, alias())
-        acting.check(old, Request("fork", actor, reason))
+    request = Request("fork", actor, reason, data={"path": path})
+    made: list[Execution] = []
+
+    def work(execution_id: UUID, using: str, note: Callable[..., None]) -> None:
+        old = changes.lock(execution_id, using)
+        acting.check(old, request)
         planned = _planned(saga, old, path)
-        made, is_new = births.insert(
-            saga, row.input_text, key=key, priority=row.priority, due=None, actor=actor, queue=row.queue, data=data
-        )
-        if not is_new:
-            raise KeyConflict(saga.name, key or "", ["key"])
-        store.take_over(old, made.pk, planned, alias())
-        told = {"path": path, "execution": str(made.pk), "taken": len(planned.taken)}
-        events.append(row.pk, "fork", alias(), actor=actor, reason=reason, data=told)
-    made = acting.found(made)
-    made.is_new = True
-    return made
+        made.append(acting.insert_anew(row, saga, request, key))
+        store.take_over(old, made[-1].pk, planned, using)
+        note(execution=str(made[-1].pk), taken=len(planned.taken))
+
+    acting.carried_out(row, request, work)
+    new = acting.found(made[-1])
+    new.is_new = True
+    return new
 
 
 def _planned(saga: Saga[Any], old: Locked, path: str) -> forks.Fork:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
-from saga_app import Branch, ForEach, GiveUp, Parallel, Saga, Try, executor, testing
+from saga_app import Branch, ForEach, GiveUp, InputError, Parallel, Saga, Try, engine, executor, testing
+from saga_app.models import Execution
 from tests import ledger
 from tests.engine.drives import DATABASES
 from tests.engine.flows import settled, statuses
 from tests.gates import Gate, somebody
-from tests.harness import DONE, do, end, fail, held, per
+from tests.harness import DONE, do, end, events, fail, held, per
 from tests.script import Entry
+from tests.store.conftest import failing_commit
 
 pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pytest.mark.usefixtures("case")]
 
@@ -73,3 +77,28 @@ def test_code_that_fits_calls_them() -> None:
     with testing.isolate_sagas():
         Saga("s", Parallel(do("a"), do("b")), do("c"))
         assert end(settled(x)) == DONE and ledger.order()[2:] == ["c"]
+
+
+@pytest.mark.parametrize("landed", [True, False], ids=["landed", "lost"])
+@pytest.mark.parametrize("verb", ["rerun", "fork"])
+def test_a_new_execution_whose_commit_is_in_doubt(verb: str, landed: bool) -> None:
+    """Design §7.2. It has landed, so nobody is told that it has not, and does it twice; or it has not."""
+    x = settled(Saga("s", do("a"), do("b")).start())
+    again = partial(engine.rerun, x) if verb == "rerun" else partial(engine.fork, x, "b")
+    made = None
+    with failing_commit(1, landed=landed), suppress(OperationalError):
+        made = again()
+    assert Execution.objects.count() == 1 + landed and (made is not None) == landed
+    assert len(events(x, verb)) == landed
+    if made is not None:
+        assert made.is_new and events(x, verb)[0].data["execution"] == str(made.pk)
+        assert end(settled(made)) == DONE
+
+
+def test_a_rerun_under_code_that_takes_another_input() -> None:
+    """It is refused at once, and says what is missing."""
+    x = settled(Saga("s", do("a", takes="n")).start(n=1))
+    Saga("s", do("a", takes="n m"), revision=2)
+    with pytest.raises(InputError):
+        engine.rerun(x)
+    assert Execution.objects.count() == 1
