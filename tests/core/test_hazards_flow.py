@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from saga_app import Approval, Branch, Compute, DefinitionError, ForEach, If, Parallel, Saga, Sleep, Try, Wait, ref
+from saga_app.core import registry
 from saga_app.core.nodes import blocks
 from saga_app.core.tree import places
 from tests.core.making import Order, made, refused
 
 A, B = made("a"), made("b")
 LINES = ref("input.lines")
+
+
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """A registry of its own: what is defined here is nobody else's conflict."""
+    with registry.isolate():
+        yield
 
 
 def written(node: Callable[[], Any]) -> str:
