@@ -76,8 +76,11 @@ def owed(record: Record) -> bool:
 
 def rest(records: Iterable[Record]) -> Record | None:
     """Where the unwind stops: the latest milestone, or a child that rested at one of its own."""
-    resting = (r for r in records if r.kind == "milestone" or (r.kind == "child" and r.choice not in ("", CUT)))
-    return max(resting, key=lambda r: r.seq, default=None)
+    return max(filter(_rests, records), key=lambda r: r.seq, default=None)
+
+
+def _rests(record: Record) -> bool:
+    return record.kind == "milestone" or (record.kind == "child" and record.choice not in ("", CUT))
 
 
 def rests_at(x: Snapshot) -> str:
@@ -105,20 +108,20 @@ def plan_unwind(saga: Saga[Any], snapshot: Snapshot) -> tuple[Planned, ...]:
 
 def lines(saga: Saga[Any], x: Snapshot) -> Iterator[Planned]:
     """The plan's lines, one by one: whoever needs the first that is left does not make them all."""
-    halts = Ahead(saga)
-    stop = rest(x.records)
+    halts, rests = Ahead(saga), Ahead(saga)
     for record in sorted(x.records, key=lambda r: r.seq, reverse=True):
-        before = stop is not None and record.seq < stop.seq
-        line = _kept(record) if before else _line(saga, x, record)
+        line = _kept(record) if rests.holds_back(record.path) else _line(saga, x, record)
         if line.action not in QUIET and halts.holds_back(record.path):
             line = Planned(record, Action.BLOCKED)
         if line.action is Action.HALT:
             halts.add(record.path)
+        if _rests(record):
+            rests.add(record.path)
         yield line
 
 
 def _kept(record: Record) -> Planned:
-    """What started before the point where the unwind rests: it stays, but an outcome it has is told."""
+    """What a point where the unwind rests has followed: it stays, but an outcome it has is told."""
     if record.compensation_status in SETTLED:
         return Planned(record, Action.DONE, record.compensation_status)
     return Planned(record, Action.NOTHING, "milestone" if owed(record) else _why_nothing(record))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from saga_app import Backoff, Child, GiveUp, Parallel, Saga
+from saga_app import Backoff, Child, GiveUp, Milestone, Parallel, Saga
 from tests.engine.drives import DATABASES
 from tests.engine.flows import later, settled
-from tests.harness import CANCELLED, OK, UNWOUND, do, end, fail, halted, ok
+from tests.harness import CANCELLED, OK, UNWOUND, do, end, fail, halted, ok, outcomes
 from tests.reading import child
 
 pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pytest.mark.usefixtures("case")]
@@ -39,3 +39,14 @@ def test_two_children_that_are_freed_one_after_the_other() -> None:
         child(x, name).resume()
         settled(x)
     assert end(x) == UNWOUND
+
+
+def test_a_child_that_rests_keeps_what_it_follows_and_not_what_ran_beside() -> None:
+    """It comes to its milestone while a compensation in another branch waits for its next attempt: that is made."""
+    Saga("kid", do("k1", comp=OK), Milestone("safe"), do("k2", comp=OK))
+    beside = do("s", comp=[fail(OSError), ok()], comp_attempts=2, backoff=LATER)
+    group = Parallel(beside, kid=[do("t", comp=OK), Child("kid")])
+    x = settled(Saga("p", do("a", comp=OK), group, do("c", fail(GiveUp("no")))).start())
+    assert end(child(x, "kid")) == ("cancelled", "rested", "")
+    assert end(later(x, 60)) == ("failed", "rested", "")
+    assert outcomes(x) == {"a": "", "s": "compensated", "t": "", "kid": "compensated"}
