@@ -46,18 +46,20 @@ class Story:
         return "\n".join([f"seed {self.seed}:", *self.wrong, "What happened:", *self.said[-60:]])
 
 
-def tell(seed: int) -> Story:
+def tell(seed: int, teller: type[Teller] | None = None) -> Story:
     """The life of the saga of that seed, to its end."""
     story = Story(seed)
     ledger.clear()
     Question.objects.all().delete()
     clock.set(clock.now())
     with testing.isolate_sagas():
-        _Teller(story, Random(seed)).tell()
+        (teller or Teller)(story, Random(seed)).tell()
     return story
 
 
-class _Teller:
+class Teller:
+    """Tells one life with workers in this process."""
+
     def __init__(self, story: Story, dice: Random) -> None:
         self.story, self.dice = story, dice
         self.saga = Wild(dice, dice.choice([1, 1, 2, 2, 3])).saga
@@ -67,6 +69,7 @@ class _Teller:
         self.boss = _boss()
 
     def tell(self) -> None:
+        """Until its family has ended, or something is wrong."""
         for turn in range(MOST_TURNS):
             if self.dice.random() < 0.15:
                 self.outsider()
@@ -82,12 +85,15 @@ class _Teller:
         self.wrong("never comes to an end")
 
     def members(self) -> list[Execution]:
+        """The execution and those below, as they are now."""
         return family(now(self.x))
 
     def say(self, text: str) -> None:
+        """Something has happened."""
         self.story.said.append(text)
 
     def wrong(self, text: str) -> None:
+        """Something is not as was promised."""
         self.story.wrong.append(text)
 
     # workers
@@ -124,6 +130,7 @@ class _Teller:
         self.dice.choice(ways)()
 
     def wait(self, until: Any) -> None:
+        """Time passes."""
         self.say(f"time passes: {until - clock.now()}")
         clock.set(max(until, clock.now()))
 
@@ -140,6 +147,7 @@ class _Teller:
             self.use(one, verb)
 
     def gates(self) -> Iterator[StepRecord]:
+        """Where somebody can knock."""
         kinds, ids = ("wait", "approval"), [one.pk for one in self.members() if one.status not in TERMINAL]
         yield from StepRecord.objects.using(alias()).filter(execution_id__in=ids, kind__in=kinds, status="waiting")
 
@@ -179,6 +187,7 @@ class _Teller:
             Question.objects.filter(title=f"{record.path} {x.pk}").delete()
 
     def use(self, x: Execution, verb: str, *args: Any, **options: Any) -> bool:
+        """Whether that verb was accepted."""
         reason = {} if verb == "resume" else {"reason": "dice say so"}
         try:
             getattr(engine, verb)(x.pk, *args, **reason, **options)
