@@ -84,7 +84,7 @@ def _reason(sc: Scenario, w: World, e: int) -> str:
     if x.status in STOPPED or is_held(w, e):
         return ""
     gates = [one for one in x.records if one.status == StepStatus.WAITING and one.kind in ("wait", "approval")]
-    quiet = x.quiet_at is None  # else it may be that they cannot be cut short yet
+    quiet = x.quiet_at is None and not any(one.row_quiet_at for one in x.records)  # else it may have to wait for that
     if (x.due_at is None or x.due_at > NOW) and quiet and any(_opened(sc, x, one) for one in gates):
         return "P6: sleeps over a signal"
     if x.due_at is None and not (gates or _in_queue(x) or _a_child_lives(w, e)):
