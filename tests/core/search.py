@@ -36,6 +36,7 @@ class Scenario:
         undoes: how its compensation may; `ok` where nothing is said.
         finds: how its reconcile answers: `true unknown` where nothing is said.
         choices: what a compute may choose, by its name.
+        stumbles: whose arguments may not be made, by name: `once` (it may pass), `never`.
         sent: the signals that may come, one after the other: a name, or `path!approved`.
         budgets: how often the environment may still do something.
         verbs: what an operator may press where an execution is stuck or suspended.
@@ -46,6 +47,7 @@ class Scenario:
     undoes: Mapping[str, str] = field(default_factory=dict)
     finds: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
+    stumbles: Mapping[str, str] = field(default_factory=dict)
     sent: tuple[str, ...] = ()
     budgets: Budgets = field(default_factory=dict)
     verbs: str = "resume abandon unwind resolve skip"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from saga_app.core.arranging import Call, bound
-from saga_app.core.decisions import CallAtomic, Compensate, Reconcile
+from saga_app.core.arranging import Call, bound, open_gate
+from saga_app.core.decisions import CallAtomic, Compensate, Enqueue, Open, Reconcile, Spawn
 from saga_app.core.failures import describe
 from saga_app.core.outcomes import Direction, How, Outcome, settle
 from saga_app.core.snapshot import Snapshot
@@ -23,6 +23,8 @@ ERROR = describe(OSError("down"))
 CALL = Call("{}", "key")
 HOW = {"ok": How.RETURNED, "error": How.RAISED, "late": How.RAISED, "timeout": How.TIMED_OUT, "rejected": How.REJECTED}
 LANDS = {"ok": (True,), "error": (False,), "late": (True,), "timeout": (True, False), "rejected": (False,)}
+MOST_STUMBLES = 3
+STUMBLES = {"once": How.ROLLED_BACK, "never": How.NOT_CALLED}
 
 End = tuple[str, World, Snapshot, bool]
 """What is said of it, the world outside, the facts with the outcome, and whether the commit has the effect too."""
@@ -86,8 +88,22 @@ def _calls(sc: Scenario, w: World, hold: Hold, step: Step[..., Any], path: str) 
                 yield f"{said}{'' if landed else ', nothing landed'} {choice}".strip(), after, settled, False
 
 
+def unbound(
+    x: Snapshot, decision: Enqueue | Open | Spawn, step: Step[..., Any] | None, kind: str, how: How
+) -> Snapshot:
+    """What a step in its queue, a sleep or a child begins with could not be made: that is its outcome."""
+    path = decision.path
+    if step is not None:
+        x = bound(x, step, path, None, NOW)
+    elif x.record(path) is None:
+        x = open_gate(x, path, kind, None, None, NOW).with_record(path, attempt=0, attempt_limit=MOST_STUMBLES)
+    if how is How.ROLLED_BACK:
+        x = x.with_record(path, attempt=x.known(path).attempt + 1)
+    return _settled(x, step, path, Direction.FORWARD, how)
+
+
 def _settled(
-    x: Snapshot, step: Step[..., Any], path: str, direction: Direction, how: How, choice: str = ""
+    x: Snapshot, step: Step[..., Any] | None, path: str, direction: Direction, how: How, choice: str = ""
 ) -> Snapshot:
     good = how in (How.RETURNED, How.HAPPENED)
     outcome = Outcome(
@@ -97,8 +113,8 @@ def _settled(
         at=NOW,
         output_text="1" if good else None,
         error=None if good or direction is Direction.RECONCILE else ERROR,
-        retry=not good and how is not How.REJECTED,
+        retry=not good and how not in (How.REJECTED, How.NOT_CALLED),
         delay=(LATER - NOW).total_seconds(),
         choice=choice,
     )
-    return settle(x, outcome, asks=step.reconciler is not None)
+    return settle(x, outcome, asks=step is not None and step.reconciler is not None)

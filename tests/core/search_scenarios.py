@@ -36,6 +36,7 @@ def scenario(
     sent: tuple[str, ...] = (),
     verbs: str = Scenario.verbs,
     choices: Mapping[str, str] | None = None,
+    stumbles: Mapping[str, str] | None = None,
     **what: Any,
 ) -> Scenario:
     """A scenario.
@@ -47,6 +48,7 @@ def scenario(
         sent: the signals that may come.
         verbs: what an operator may press.
         choices: what computes choose, by name.
+        stumbles: whose arguments may not be made, by name: `once never`.
         **what: how calls end (`a="ok error"`, `undo_a=`, `find_a=`), and budgets (`crashes=1`).
     """
     with registry.isolate():
@@ -59,6 +61,7 @@ def scenario(
         undoes={name.removeprefix("undo_"): said for name, said in words.items() if name.startswith("undo_")},
         finds={name.removeprefix("find_"): said for name, said in words.items() if name.startswith("find_")},
         choices=choices or {},
+        stumbles=stumbles or {},
         sent=sent,
         verbs=verbs,
         budgets={"signals": len(sent)} | {name: left for name, left in what.items() if name not in words},

@@ -26,7 +26,7 @@ from saga_app.core.status import SETTLED, STOPPED, CompensationStatus, Status, S
 from saga_app.core.tree import independent
 from saga_app.core.unwind import owed
 from tests.core.search import LATER, NOW, Broken, Hold, Move, Scenario, World
-from tests.core.search_calls import CALL, endings
+from tests.core.search_calls import CALL, STUMBLES, endings, unbound
 from tests.core.search_table import kid_of, load, merged, name_of_child, noticed, released, verb, write
 
 
@@ -61,6 +61,7 @@ def _goes_on(sc: Scenario, w: World, hold: Hold) -> Iterator[Move]:
     if hold.doing is None:
         after, decision = advance(sc.saga(hold.written), hold.written, NOW)
         yield f"{hold.e}: {decision}", _decided(sc, w, hold, hold.written, after, decision)
+        yield from _stumbles(sc, w, hold, after, decision)
         return
     for said, outside, current, commits in endings(sc, w, hold):
         label = f"{hold.e}: {hold.doing} {said}"
@@ -158,6 +159,20 @@ def _arranged(sc: Scenario, w: World, hold: Hold, current: Snapshot, after: Snap
     if isinstance(decision, Release):
         return write(w, hold, current, released(after, decision), decision)[0]
     return write(w, hold, current, after)[0]
+
+
+def _stumbles(sc: Scenario, w: World, hold: Hold, after: Snapshot, decision: Decision) -> Iterator[Move]:
+    """What it begins with cannot be made: this time, or never."""
+    if not isinstance(decision, Enqueue | Open | Spawn) or after != hold.written:
+        return
+    saga = sc.saga(after)
+    node, step, record = saga.node(decision.path), saga.step(decision.path), after.record(decision.path)
+    if node is None or node.kind in ("wait", "approval") or (record is not None and record.arguments_text is not None):
+        return
+    for how in sc.stumbles.get(node.name, "").split():
+        current = unbound(after, decision, step, node.kind, STUMBLES[how])
+        following, then = advance(saga, current, NOW)
+        yield f"{hold.e}: {decision} cannot begin, {how}", _decided(sc, w, hold, current, following, then)
 
 
 def _opened(node: Any, x: Snapshot, path: str) -> Snapshot:

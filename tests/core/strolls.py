@@ -21,6 +21,7 @@ from tests.core.search_table import load, wake
 from tests.growing import LEAVES, Grower
 
 ENDS = ["ok", "ok", "ok", "ok late", "ok error", "ok error", "ok timeout", "ok rejected", "error"]
+STUMBLES = ["", "", "", "once", "never", "once never"]
 MOST_MOVES = 400
 BUSY = 60  # moves in which people and misfortunes may have a part; then workers and time are alone
 
@@ -54,6 +55,7 @@ def grown(seed: int) -> Scenario:
         ends={one.name: dice.choice(ENDS) for one in nodes if one.kind == "step"},
         undoes={one.name: dice.choice(["ok", "ok", "ok error", "error"]) for one in nodes if one.kind == "step"},
         choices={one.name: choices for one in nodes if (choices := choices_of(one))},
+        stumbles={one.name: dice.choice(STUMBLES) for one in nodes},
         budgets={name: dice.choice([0, 0, 1, 2]) for name in ("crashes", "lapses", "cancels", "suspends", "hurries")}
         | {"presses": 6, "knocks": 9},
     )

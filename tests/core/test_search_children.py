@@ -88,6 +88,12 @@ def beside_what_is_unknown() -> Scenario:
     return scenario(group, Pivot(), made("t", undo=0), kids=(saga,), t="ok", x="ok timeout", presses=2)
 
 
+def stumbling() -> Scenario:
+    """What it would begin with cannot be made: at first, or ever."""
+    saga, stumbles = kid(made("k")), {"kid": "once never"}
+    return scenario(made("a"), Child(saga), made("b", undo=0), kids=(saga,), stumbles=stumbles, cancels=1, presses=1)
+
+
 def opted_out() -> Scenario:
     """It stays where it is, whatever becomes of its parent."""
     saga = kid(made("k"))
@@ -110,7 +116,7 @@ def past_the_pivot() -> Scenario:
 
 SCENARIOS: list[Callable[[], Scenario]] = [
     child, undone_late, pivoted, leases, suspended, rested, held, deadlines, deadline_above, two, in_a_group,
-    beside_what_is_unknown, opted_out, outrun, past_the_pivot,
+    beside_what_is_unknown, stumbling, opted_out, outrun, past_the_pivot,
 ]  # fmt: skip
 
 

@@ -64,6 +64,12 @@ def sleep() -> Scenario:
     return scenario(*row, suspends=1, cancels=1, presses=1, hurries=1, crashes=1)
 
 
+def stumbling() -> Scenario:
+    """How long it sleeps cannot be made: at first, or ever."""
+    row = (made("a"), Sleep(5).named("rest"), made("b", undo=0))
+    return scenario(*row, stumbles={"rest": "once never"}, cancels=1, presses=1, hurries=1, crashes=1, suspends=1)
+
+
 def held() -> Scenario:
     """A gate that timed out stops it; a resume opens it again, with a new deadline."""
     gate = Wait("gate", timeout=5)
@@ -95,8 +101,8 @@ def asked_before_the_pivot() -> Scenario:
 
 
 SCENARIOS: list[Callable[[], Scenario]] = [
-    wait, wait_forever, wait_and_cancel, another_way, beside_a_call, approval, suspended, sleep, held, past_the_pivot,
-    deadline, asked, asked_before_the_pivot,
+    wait, wait_forever, wait_and_cancel, another_way, beside_a_call, approval, suspended, sleep, stumbling, held,
+    past_the_pivot, deadline, asked, asked_before_the_pivot,
 ]  # fmt: skip
 
 

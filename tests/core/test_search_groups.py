@@ -44,6 +44,12 @@ def before_the_pivot() -> Scenario:
     return scenario(group, Pivot(), t, t="ok", x="ok timeout", y="ok timeout", presses=1, crashes=1)
 
 
+def stumbling() -> Scenario:
+    """What one of them begins with cannot be made: at first, or ever."""
+    row = (made("a"), Parallel(made("x"), made("y")))
+    return scenario(*row, stumbles={"x": "once never"}, a="ok", y="ok", crashes=1, cancels=1, presses=1)
+
+
 def suspended() -> Scenario:
     """Who is inside a body ends it; nobody else begins."""
     group = Parallel(made("x", attempts=2), made("y"))
@@ -108,7 +114,7 @@ def one_after_the_other() -> Scenario:
 
 
 SCENARIOS: list[Callable[[], Scenario]] = [
-    group, leases, with_a_gate, held, past_the_pivot, before_the_pivot, suspended, undone_on_a_queue,
+    group, leases, with_a_gate, held, past_the_pivot, before_the_pivot, stumbling, suspended, undone_on_a_queue,
     undone_side_by_side, atomic, optional, deadline, held_at_a_deadline, each_of_two, each_of_three,
     one_after_the_other,
 ]  # fmt: skip
