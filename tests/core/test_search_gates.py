@@ -91,7 +91,7 @@ def deadline() -> Scenario:
 def asked() -> Scenario:
     """Orphans are asked about, in either direction."""
     a = made("a", attempts=2, asks=True)
-    return scenario(a, made("b", undo=0), a="ok timeout", crashes=1, lapses=1, cancels=1, suspends=1, presses=1)
+    return scenario(a, made("b", undo=0), a="ok timeout", crashes=1, lapses=1, cancels=1, suspends=1, verbs="resume")
 
 
 def asked_before_the_pivot() -> Scenario:
