@@ -163,4 +163,6 @@ def _close(saga: Saga[Any], x: Snapshot, cause: UnwindCause, paths: tuple[str, .
     if not waits:
         return BeginUnwind(cause, paths)
     queued = tuple(one.path for one in x.records if one.status == StepStatus.QUEUED)
-    return Cut(queued) if queued else Park(None)
+    if queued:
+        return Cut(queued)
+    return Suspend() if x.suspend_requested_at else Park(None)  # while a pause is asked for, nobody claims a step

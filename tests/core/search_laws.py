@@ -87,7 +87,7 @@ def _reason(sc: Scenario, w: World, e: int) -> str:
     quiet = x.quiet_at is None and not any(one.row_quiet_at for one in x.records)  # else it may have to wait for that
     if (x.due_at is None or x.due_at > NOW) and quiet and any(_opened(sc, x, one) for one in gates):
         return "P6: sleeps over a signal"
-    if x.due_at is None and not (gates or _in_queue(x) or _a_child_lives(w, e)):
+    if x.due_at is None and not (gates or _in_queue(w, e) or _a_child_lives(w, e)):
         return "P6: waits for nothing"
     return ""
 
@@ -100,8 +100,11 @@ def _opened(sc: Scenario, x: Snapshot, gate: Record) -> bool:
     return any(opens(saga.node(gate.path), gate, signal, saga) for signal in x.signals)
 
 
-def _in_queue(x: Snapshot) -> bool:
-    return any(one.in_queue for one in x.records)
+def _in_queue(w: World, e: int) -> bool:
+    """Somebody runs a queued step, or may claim one: where a pause is asked for, nobody may."""
+    x = w.rows[e]
+    claimable = x.suspend_requested_at is None
+    return any(one.in_queue and (claimable or w.holder(e, one.path)) for one in x.records)
 
 
 def _a_child_lives(w: World, e: int) -> bool:

@@ -56,6 +56,11 @@ def suspended() -> Scenario:
     return scenario(group, suspends=1, presses=1, cancels=1, hurries=1, verbs="resume")
 
 
+def suspended_and_cancelled() -> Scenario:
+    """Both are asked for, in either order, while a worker is inside, or has died there."""
+    return scenario(Parallel(made("x"), made("y")), suspends=1, cancels=1, crashes=1, presses=1, verbs="resume", y="ok")
+
+
 def undone_on_a_queue() -> Scenario:
     """Compensations run where their steps do."""
     a, b = made("a", queue="slow"), made("b", undo=0, queue="slow")
@@ -114,8 +119,8 @@ def one_after_the_other() -> Scenario:
 
 
 SCENARIOS: list[Callable[[], Scenario]] = [
-    group, leases, with_a_gate, held, past_the_pivot, before_the_pivot, stumbling, suspended, undone_on_a_queue,
-    undone_side_by_side, atomic, optional, deadline, held_at_a_deadline, each_of_two, each_of_three,
+    group, leases, with_a_gate, held, past_the_pivot, before_the_pivot, stumbling, suspended, suspended_and_cancelled,
+    undone_on_a_queue, undone_side_by_side, atomic, optional, deadline, held_at_a_deadline, each_of_two, each_of_three,
     one_after_the_other,
 ]  # fmt: skip
 
