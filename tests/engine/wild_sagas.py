@@ -7,7 +7,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from saga_app import Context, GiveUp, Rejected, Saga, VerbRefused, engine, executor
+from saga_app import Compute, Context, GiveUp, Rejected, Saga, Sleep, VerbRefused, engine, executor
 from saga_app.core.errors import StepTimeout
 from saga_app.core.nodes import Node
 from saga_app.models import Execution, StepRecord
@@ -66,6 +66,21 @@ class Wild(Grower):
             "queue": self.pick([None, None, "slow"]),
         }
         return act(name, *self.ends(risk or self.risk, atomic=atomic), **options)
+
+    def compute(self, name: str) -> Node:
+        """A value that may not be had at first."""
+        return Compute(name, self.chooser("compute", name, [1]))
+
+    def sleep(self, name: str) -> Node:
+        """How long it takes may not be known at first, or ever."""
+        errors = self.pick([[], [], [StepTimeout], [StepTimeout, ValueError]])
+
+        def length(ctx: Context) -> float:
+            if ctx.attempt <= len(errors):
+                raise errors[ctx.attempt - 1]
+            return 20.0
+
+        return Sleep(length).named(name)
 
     def ends(self, risk: float, *, atomic: bool) -> tuple[Any, ...]:
         """How calls of one body end: most of them well."""
