@@ -66,7 +66,7 @@ def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
     if isinstance(decision, HARMLESS):
         return decision
     if isinstance(decision, Stick) and _is_under_way(snapshot):
-        return Park(None)  # no operator is called, who would unwind it, while a worker is inside a queued step
+        decision = _until_it_comes(snapshot)  # no operator, who might unwind it, while a worker is in a queued step
     if isinstance(decision, Park):
         quiet_at, wanted = snapshot.quiet_at, decision.until
     else:  # which nobody who has lost a queued step may be surprised by either
@@ -74,6 +74,11 @@ def decide(saga: Saga[Any], snapshot: Snapshot, now: datetime) -> Decision:
     if quiet_at is None or quiet_at <= now:
         return decision
     return Park(max(quiet_at, wanted) if wanted else quiet_at)
+
+
+def _until_it_comes(x: Snapshot) -> Decision:
+    """What is waited for comes from others. While a pause is asked for nobody claims a queued step: then it pauses."""
+    return Suspend() if x.suspend_requested_at else Park(None)
 
 
 def _is_under_way(x: Snapshot) -> bool:
@@ -165,4 +170,4 @@ def _close(saga: Saga[Any], x: Snapshot, cause: UnwindCause, paths: tuple[str, .
     queued = tuple(one.path for one in x.records if one.status == StepStatus.QUEUED)
     if queued:
         return Cut(queued)
-    return Suspend() if x.suspend_requested_at else Park(None)  # while a pause is asked for, nobody claims a step
+    return _until_it_comes(x)

@@ -10,8 +10,10 @@ import pytest
 from saga_app import Parallel, Saga, step
 from saga_app.core import registry
 from saga_app.core.arranging import Call, queue_up
+from saga_app.core.decide import decide
+from saga_app.core.decisions import Park, Suspend
 from saga_app.core.snapshot import Record, Snapshot
-from saga_app.core.status import StepStatus
+from saga_app.core.status import Status, StepStatus
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -38,6 +40,15 @@ def test_an_orphan_that_is_queued_again_may_have_happened(atomic: bool) -> None:
     orphan = picture(one, status=StepStatus.RUNNING, attempt=1)
     queued = queue_up(orphan, one.steps[0], "x", None, NOW).known("x")
     assert (queued.status, queued.may_have_happened) == (StepStatus.QUEUED, not atomic)
+
+
+def test_a_pause_is_not_slept_over() -> None:
+    """Promise P6. Nobody claims a queued step while a pause is asked for: who waits for one pauses, too."""
+    one, asked = saga(), {"suspend_requested_at": NOW, "status": Status.RUNNING}
+    lost = picture(one, status=StepStatus.RUNNING, attempt=1, row_due_at=NOW, row_holder="gone")
+    assert decide(one, lost.but(cancel_requested_at=NOW, **asked), NOW) == Suspend()
+    assert decide(one, lost.but(deaths=9, **asked), NOW) == Suspend()
+    assert decide(one, lost.but(deaths=9, status=Status.RUNNING), NOW) == Park(None)
 
 
 def test_a_step_that_is_queued_for_the_first_time_has_not_happened() -> None:
