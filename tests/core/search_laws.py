@@ -178,7 +178,7 @@ def _in_peace(sc: Scenario, w: World, e: int) -> str:
     Unless the same call has ended well under another worker: then what the late one does, is done.
     """
     x = w.rows[e]
-    late = [ghost for ghost in w.ghosts if ghost[0] == e and not ghost[2] and ghost[:2] not in w.landed]
+    late = [one for one in w.ghosts if one[0] == e and one[:2] not in (w.undone if one[2] else w.landed)]
     if x.status == Status.SUSPENDED:  # queued steps go on to their end
         late = [ghost for ghost in late if not x.known(ghost[1]).in_queue]
     return "stopped while a body may be under way" if late and x.status in STOPPED else ""

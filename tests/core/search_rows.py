@@ -57,7 +57,7 @@ def _claimed(sc: Scenario, w: World, e: int, record: Record) -> World:
     if isinstance(decision, Intend | Compensate):
         undoes = isinstance(decision, Compensate)
         after = intend_compensation(facts, step, path, NOW) if undoes else intend(facts, step, path, None, NOW)
-        check_call(sc, x, merged(x, x, x.but(records=x.records.put(after.known(path)))), decision)
+        check_call(sc, w, e, x.but(records=x.records.put(after.known(path))), decision)
     w = _changed(w, e, path, facts, after)
     w = _stored(w, e, path, row_holder=WORKER, row_due_at=LATER, row_deaths=taken.row_deaths)
     return noticed(w, e).and_hold(Hold(e, path, after, decision))

@@ -47,7 +47,7 @@ def _claimed(sc: Scenario, w: World, e: int) -> World:
     row = w.rows[e]
     w = w.but_row(e, row.but(deaths=row.deaths + 1))
     facts = load(w, e)
-    inside = any(record.status == StepStatus.RUNNING for record in facts.records)
+    inside = any(record.is_called for record in facts.records)
     facts = facts.but(quiet_at=None) if e in w.orphans and not inside else facts
     hold = Hold(e, "", facts)
     w = replace(w, orphans=w.orphans - {e}).and_hold(hold)
@@ -116,16 +116,16 @@ def _intended(
         intended = intend_compensation(after, step, path, NOW)
     written, is_decided = write(w, hold, current, intended, decision, doing=decision)
     if is_decided:
-        check_call(sc, w.rows[hold.e], merged(w.rows[hold.e], hold.written, intended), decision)
+        check_call(sc, w, hold.e, merged(w.rows[hold.e], hold.written, intended), decision)
     return written
 
 
-def check_call(sc: Scenario, before: Snapshot, row: Snapshot, decision: Intend | Compensate) -> None:
-    """Whether this call may begin, by the table."""
+def check_call(sc: Scenario, w: World, e: int, row: Snapshot, decision: Intend | Compensate) -> None:
+    """Whether this call may begin, by the table before it and after it."""
     path, saga = decision.path, sc.saga(row)
     record = row.known(path)
     if isinstance(decision, Intend):
-        known = before.record(path)
+        known = w.rows[e].record(path)
         if known is not None and known.status == StepStatus.COMPLETED:
             raise Broken(f"P1: {path} is called again")
         if row.unwinding:
@@ -137,6 +137,8 @@ def check_call(sc: Scenario, before: Snapshot, row: Snapshot, decision: Intend |
         behind = one.seq > record.seq and not independent(saga, one.path, path)
         if behind and owed(one) and one.compensation_status not in SETTLED:
             raise Broken(f"{path} is undone before {one.path}, which began later")
+        if behind and (e, one.path) not in w.undone and (e, one.path, True) in w.ghosts:
+            raise Broken(f"{path} is undone while somebody may be undoing {one.path}")
 
 
 def _may_begin(w: World, e: int) -> None:
