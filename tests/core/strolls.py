@@ -11,8 +11,9 @@ from typing import Any
 
 from saga_app import Saga
 from saga_app.core import registry
+from saga_app.core.addressing import open_approval
 from saga_app.core.nodes import Branch, ForEach, If, Node, Repeat, While, walk
-from saga_app.core.snapshot import Signal, Snapshot
+from saga_app.core.snapshot import Record, Signal, Snapshot
 from saga_app.core.status import TERMINAL, StepStatus, check_move
 from tests.core.search import NOW, Move, Scenario, World, first_world
 from tests.core.search_laws import broken, moves
@@ -116,11 +117,18 @@ def _knocks(sc: Scenario, w: World) -> Iterator[Move]:
         for gate in x.records:
             if gate.kind in ("wait", "approval") and gate.status == StepStatus.WAITING:
                 late = gate.due_at is not None and gate.due_at <= NOW
-                for verdict in ("approved", "rejected") if gate.kind == "approval" and not late else ("",):
+                for verdict in _verdicts(x, gate, late=late):
                     yield (
                         f"signal {e} {gate.path} {verdict}",
                         _sent(w.spent("knocks"), e, gate.path, verdict, late=late),
                     )
+
+
+def _verdicts(x: Snapshot, gate: Record, *, late: bool) -> tuple[str, ...]:
+    """What may come. The door takes no second decision: a gate that a resume opens again is asked anew."""
+    if gate.kind == "wait" or late:
+        return ("",)
+    return ("approved", "rejected") if isinstance(open_approval(x, gate.path), Record) else ()
 
 
 def _sent(w: World, e: int, path: str, verdict: str, *, late: bool) -> World:

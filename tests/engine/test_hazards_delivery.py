@@ -16,6 +16,7 @@ from saga_app.queue import inline
 from saga_app.store import claims
 from tests.engine.drives import DATABASES, dies, drive, killed, refusing, writes_to
 from tests.engine.standing import STATES, begun, pending, stuck_backwards
+from tests.faults import lapse
 from tests.harness import DONE, OK, UNWOUND, calls, do, end, fail, halted, now, ok, order, rows_of
 
 pytestmark = [pytest.mark.django_db(transaction=True, databases=DATABASES), pytest.mark.usefixtures("case")]
@@ -133,7 +134,7 @@ def test_a_lost_claim_does_nothing() -> None:
 
 
 def test_a_lost_claim_of_a_compensation() -> None:
-    """Hazard A80. The same backwards: it is not recorded as compensated by who has lost it."""
+    """Hazard A80. The same backwards: it is not recorded as compensated by who has lost it, and waited for."""
 
     @step
     def a() -> None:
@@ -147,7 +148,7 @@ def test_a_lost_claim_of_a_compensation() -> None:
     x = begun(a, do("b", fail(OSError)))
     assert x.status == "compensating" and x.steps.get(path="a").compensation_status == "running"
     assert [one.data["direction"] for one in x.events.of("late_result")] == ["compensate"]
-    Execution.objects.filter(pk=x.pk).update(due_at=x.created_at)
+    lapse()
     assert end(drive(x)) == UNWOUND
 
 
