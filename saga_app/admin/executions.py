@@ -12,7 +12,6 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from saga_app.admin import around, runpage, verbs
@@ -20,16 +19,16 @@ from saga_app.admin.changelist import CappedPaginator, ExecutionChangeList, sear
 from saga_app.admin.columns import Columns
 from saga_app.admin.filters import ReasonFilter, SagaFilter, StatusFilter
 from saga_app.admin.gates import GATE_VERBS
+from saga_app.admin.pages import Crumb, ViewOnly
 from saga_app.core.failures import readable
 from saga_app.core.status import Status
 from saga_app.core.verbs import VERBS
 from saga_app.models import Execution, StuckExecution
 
 
-class ReadOnlyAdmin(Columns, admin.ModelAdmin):  # type: ignore[type-arg]
-    """A list of executions for those who may view them. Nobody adds, changes or deletes: executions have verbs."""
+class ReadOnlyAdmin(Columns, ViewOnly):
+    """A list of executions, each leading to its run page."""
 
-    actions = None
     change_list_template = "admin/saga_app/change_list.html"
     list_display_links = ("name",)
     list_per_page = 50
@@ -40,22 +39,6 @@ class ReadOnlyAdmin(Columns, admin.ModelAdmin):  # type: ignore[type-arg]
     show_facets = admin.ShowFacets.NEVER
     show_full_result_count = False
     sortable_by: ClassVar[tuple[str, ...]] = ("age",)
-
-    def has_view_permission(self, request: HttpRequest, obj: Execution | None = None) -> bool:
-        """One permission for both lists: who may view executions may view the stuck ones."""
-        return request.user.has_perm("saga_app.view_execution")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody: a saga is started."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Execution | None = None) -> bool:
-        """Nobody: executions have verbs."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Execution | None = None) -> bool:
-        """Nobody: the record of what was done is kept."""
-        return False
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ExecutionChangeList]:
         """The list that reads a page's facts."""
@@ -100,10 +83,9 @@ class ExecutionAdmin(ReadOnlyAdmin):
             return self._gone(request, object_id)
         buttons, refused = verbs.offered(request, execution)
         context = {
-            **self.page_context(request, execution),
+            **self.run_context(request, execution),
             **runpage.context(request, execution),
             **around.context(request, execution),
-            "title": str(execution),
             "buttons": buttons,
             "refused": [(", ".join(words), why_not) for why_not, words in refused.items()],
             **(extra_context or {}),
@@ -132,20 +114,11 @@ class ExecutionAdmin(ReadOnlyAdmin):
         self.message_user(request, _("There is no execution “%(id)s”.") % {"id": pk}, messages.WARNING)
         return HttpResponseRedirect(reverse("admin:saga_app_execution_changelist", current_app=self.admin_site.name))
 
-    def page_context(self, request: HttpRequest, execution: Execution, here: str = "") -> dict[str, Any]:
+    def run_context(self, request: HttpRequest, execution: Execution, here: str = "") -> dict[str, Any]:
         """What every page about one execution needs, `here` being the last crumb after the execution's own."""
-        name = self.admin_site.name
-        request.current_app = name
-        run = readable(str(execution))
-        run_url = verbs.run_url(self, execution.pk)
-        crumbs: list[tuple[str, object]] = [
-            (reverse("admin:index", current_app=name), _("Home")),
-            (reverse("admin:app_list", args=["saga_app"], current_app=name), self.opts.app_config.verbose_name),
-            (reverse("admin:saga_app_execution_changelist", current_app=name), capfirst(self.opts.verbose_name_plural)),
-        ]
-        crumbs += [(run_url, run), ("", here)] if here else [("", run)]
-        site = self.admin_site.each_context(request)
-        return {**site, "opts": self.opts, "execution": execution, "run_url": run_url, "crumbs": crumbs}
+        run, run_url = readable(str(execution)), verbs.run_url(self, execution.pk)
+        crumbs: list[Crumb] = [(run_url, run), ("", here)] if here else [("", run)]
+        return {**self.page_context(request, str(execution), crumbs), "execution": execution, "run_url": run_url}
 
 
 @admin.register(StuckExecution)

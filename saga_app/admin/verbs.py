@@ -166,7 +166,7 @@ def _page(
 ) -> TemplateResponse:
     word = word_of(verb)
     context: dict[str, Any] = {
-        **admin.page_context(request, execution, here=word),
+        **admin.run_context(request, execution, here=word),
         "title": _("%(verb)s %(execution)s") % {"verb": word, "execution": execution},
         "verb": verb,
         "word": word,

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from saga_app.clock import MomentField
@@ -36,6 +37,7 @@ class Event(models.Model):
         verbose_name_plural = _("events")
         default_permissions = ()
         ordering = ["id"]
+        indexes = [models.Index(fields=["-id"], condition=Q(request_id__isnull=False), name="saga_event_verbs")]
 
     def __str__(self) -> str:
         return self.type

@@ -68,6 +68,7 @@ class Execution(models.Model):
     created_at = MomentField(_("created"))
     started_at = MomentField(_("started"), null=True)
     updated_at = MomentField(_("updated"))
+    status_at = MomentField()
     finished_at = MomentField(_("finished"), null=True)
 
     objects = ExecutionQuerySet.as_manager()
@@ -92,9 +93,15 @@ class Execution(models.Model):
             ("signal_execution", "Can send a signal to an execution"),
             ("fork_execution", "Can run a saga again from a step on"),
             ("move_execution", "Can move an execution to another revision"),
+            ("batch_execution", "Can act on many executions at once"),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["key", "saga"], condition=Q(key__isnull=False), name="saga_execution_key"),
+            models.UniqueConstraint(  # by pattern: it also finds the keys that begin with something
+                fields=["key", "saga"],
+                opclasses=["varchar_pattern_ops", "varchar_pattern_ops"],
+                condition=Q(key__isnull=False),
+                name="saga_execution_key",
+            ),
             models.CheckConstraint(condition=Q(status__in=words(Status)), name="saga_execution_status"),
             models.CheckConstraint(
                 condition=Q(rollback_status__in=words(RollbackStatus)), name="saga_execution_rollback"
@@ -218,3 +225,13 @@ class StuckExecution(Execution):
         default_permissions = ()
         verbose_name = _("stuck execution")
         verbose_name_plural = _("stuck executions")
+
+
+class Overview(Execution):
+    """No table of its own: the place in the admin where an operator looks first."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("overview")
+        verbose_name_plural = _("overview")

@@ -43,6 +43,7 @@ class Signal(models.Model):
         ]
         indexes = [
             models.Index(fields=["execution", "id"], condition=Q(consumed_by=""), name="saga_signal_unread"),
+            models.Index(fields=["key"], condition=Q(key__isnull=False), name="saga_signal_by_key"),
         ]
 
     def __str__(self) -> str:

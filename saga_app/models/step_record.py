@@ -83,6 +83,9 @@ class StepRecord(models.Model):
         ]
         indexes = [
             models.Index(F("queue"), F("row_due_at"), condition=Q(row_due_at__isnull=False), name="saga_step_row_due"),
+            models.Index(
+                fields=["name"], condition=Q(kind="approval", status="waiting"), name="saga_step_open_approvals"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -120,3 +123,13 @@ class StepRecord(models.Model):
     def delete(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: a step record is the record of what was done."""
         refuse_write("a step record", "it is the record of what was done")
+
+
+class WaitingApproval(StepRecord):
+    """An approval that waits for somebody's decision: the same table, with a list of its own in the admin."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("approval")
+        verbose_name_plural = _("approvals")

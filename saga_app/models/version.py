@@ -22,8 +22,8 @@ class SagaVersion(models.Model):
     seen_at = MomentField(_("first seen"))
 
     class Meta:
-        verbose_name = _("saga version")
-        verbose_name_plural = _("saga versions")
+        verbose_name = _("saga")
+        verbose_name_plural = _("sagas")
         default_permissions = ()
         ordering = ["id"]
         constraints = [

@@ -86,5 +86,6 @@ def _row(saga: Saga[Any], input_text: str, using: str, *, due: datetime | None =
         deadline_at=deadline,
         created_at=now,
         updated_at=now,
+        status_at=now,
         **columns,
     )

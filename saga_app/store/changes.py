@@ -106,6 +106,8 @@ def write(locked: Locked, after: Snapshot, using: str) -> Snapshot:
     changes = rows.execution_changes(locked.facts, after)
     changes.pop("due_at", None)
     changes |= {"wakes": F("wakes") + 1, "version": F("version") + 1, "updated_at": clock.database_now(using)}
+    if "status" in changes:
+        changes["status_at"] = changes["updated_at"]
     if not locked.held:
         changes |= {"epoch": F("epoch") + 1, "due_at": None if after.status in STOPPED else _at_once(using)}
     Execution.objects.using(using).filter(pk=locked.row.pk).update(**changes)

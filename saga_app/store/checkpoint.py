@@ -133,6 +133,8 @@ def _columns(claim: Claim, what: Write) -> dict[str, Any]:
     changes = {name: value for name, value in changes.items() if name not in NOT_WRITTEN}
     counts = {name: ONE_MORE[name] for name in ("writes", "version")}
     fence = {**counts, "updated_at": sql.moment(claim.using)}
+    if "status" in changes:
+        fence["status_at"] = fence["updated_at"]
     return changes | fence | _deaths(claim, what) | _fewer_unread(what.before, what.after)
 
 

@@ -172,7 +172,7 @@ def many(count: int) -> None:
     Execution.objects.bulk_create(
         Execution(
             saga="order", revision=1, fingerprint="", status="completed", input_text="{}",
-            created_at=now - timedelta(seconds=number), updated_at=now,
+            created_at=now - timedelta(seconds=number), updated_at=now, status_at=now,
         )
         for number in range(count)
     )  # fmt: skip
