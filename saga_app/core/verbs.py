@@ -156,11 +156,15 @@ def stopped_at(x: Snapshot) -> Record | None:
 def resume(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
     """Try again what stopped, in the direction it had, with more attempts; from suspended, only go on."""
     if x.status == Status.STUCK:
-        x = resumed(x, saga, now).but(resume_count=x.resume_count + 1)
-        x = x.but(deadline_at=later_deadline(x, saga, now))
-    elif x.status != Status.SUSPENDED:
+        return _onwards_in_time(resumed(x, saga, now).but(resume_count=x.resume_count + 1), saga, now)
+    if x.status != Status.SUSPENDED:
         x = x.with_records(_hurried(record, now) for record in x.records)
     return _onwards(x, now)
+
+
+def _onwards_in_time(x: Snapshot, saga: Saga[Any] | None, now: datetime) -> Snapshot:
+    """The same from stuck: its deadline may have passed since, and whoever helps it on means it to go on."""
+    return _onwards(x.but(deadline_at=later_deadline(x, saga, now)), now)
 
 
 def _onwards(x: Snapshot, now: datetime) -> Snapshot:
@@ -239,7 +243,7 @@ def skip(
     status = StepStatus.COMPLETED if happened else StepStatus.SKIPPED
     said = {"status": status, "output_text": output_text, "error_text": None, "choice": choice}
     x = reopened(x, saga, now, [record.path])
-    return _onwards(x.with_record(record.path, attempts=lost(record), **said, **known), now)
+    return _onwards_in_time(x.with_record(record.path, attempts=lost(record), **said, **known), saga, now)
 
 
 def resolve(x: Snapshot, record: Record, now: datetime) -> Snapshot:
@@ -268,4 +272,4 @@ def suspend(x: Snapshot, now: datetime, reason: str) -> Snapshot:
 
 def move(x: Snapshot, saga: Saga[Any], now: datetime) -> Snapshot:
     """Go on in another revision, in the direction it had."""
-    return _onwards(x.but(revision=saga.revision, fingerprint=saga.fingerprint), now)
+    return _onwards_in_time(x.but(revision=saga.revision, fingerprint=saga.fingerprint), saga, now)

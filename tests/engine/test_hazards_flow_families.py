@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -151,6 +151,15 @@ def test_a_deadline_is_not_judged_while_nobody_may_go_on(stop: str) -> None:
         assert end(x) == UNWOUND and "DeadlineExceeded" in now(x).error.type
     else:
         assert end(x) == DONE  # an operator who resumes what is stuck gives it the same time again
+
+
+def test_who_skips_a_step_means_it_to_go_on() -> None:
+    """Hazard B86. A deadline that passed while it was stuck begins anew: it does not fail behind the skip."""
+    clock.set(T)
+    x = run(Saga("p", do("a", comp=OK), do("m", fail(OSError)), do("b"), timeout=60, on_failure="hold"))
+    x = later(x, 600)
+    x.skip("m", happened=False, reason="not needed")
+    assert end(settled(x)) == DONE and now(x).deadline_at == T + timedelta(seconds=660)
 
 
 def test_past_the_pivot_a_deadline_stops() -> None:
