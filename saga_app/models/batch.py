@@ -37,6 +37,8 @@ class OperatorBatch(models.Model):
     due_at = MomentField(null=True)
     epoch = models.BigIntegerField(default=0)
     lease_holder = models.CharField(max_length=150, null=True)  # noqa: DJ001 - NULL: nobody
+    deaths = models.SmallIntegerField(default=0)
+    history_text = models.TextField(db_column="history", default="[]")
     version = models.BigIntegerField(default=0)
     created_at = MomentField(_("created"))
     started_at = MomentField(_("started"), null=True)
@@ -62,6 +64,11 @@ class OperatorBatch(models.Model):
     def __str__(self) -> str:
         return f"{self.verb} {self.id}"
 
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """Who began, paused, went on or cancelled it, oldest first: `at`, `what`, `by`, `why`."""
+        return json.loads(self.history_text)  # type: ignore[no-any-return]
+
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Refuse: only the store writes."""
         refuse_write("a batch", "begin, pause, resume or cancel it")
@@ -75,7 +82,7 @@ class OperatorBatchItem(models.Model):
     """One execution of a batch: as it was seen, and what became of the verb."""
 
     id = models.BigAutoField(primary_key=True)
-    batch = models.ForeignKey(OperatorBatch, models.CASCADE, related_name="items")
+    batch = models.ForeignKey(OperatorBatch, models.CASCADE, related_name="items", db_index=False)
     execution = models.ForeignKey(Execution, models.CASCADE, related_name="+")
     seen_version = models.BigIntegerField()
     status = models.CharField(max_length=20, default=ItemStatus.PENDING)
@@ -92,7 +99,10 @@ class OperatorBatchItem(models.Model):
             models.UniqueConstraint(fields=["batch", "execution"], name="saga_batch_item"),
             models.CheckConstraint(condition=Q(status__in=words(ItemStatus)), name="saga_batch_item_status"),
         ]
-        indexes = [models.Index(fields=["batch", "status", "id"], name="saga_batch_item_next")]
+        indexes = [
+            models.Index(fields=["batch", "status", "id"], name="saga_batch_item_next"),
+            models.Index(fields=["batch", "id"], name="saga_batch_item_page"),
+        ]
 
     def __str__(self) -> str:
         return str(self.execution_id)
