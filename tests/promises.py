@@ -133,6 +133,8 @@ def _reasons(x: Execution, records: list[StepRecord]) -> list[str]:
         found.append(f"{x.status}, due at {x.due_at}")
     if (x.status == "stuck") != bool(x.stuck_reason):
         found.append(f"{x.status}, reason {x.stuck_reason!r}")
+    if x.status == "stuck" and not x.cause:
+        found.append("stuck, and in no group")
     if x.status in STOPPED and x.lease_holder:
         found.append(f"{x.status}, and held by {x.lease_holder}")
     if (x.status in TERMINAL) != (x.finished_at is not None):

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from saga_app.core.saga import Saga
     from saga_app.core.snapshot import Record, Snapshot
 
+#: Reasons that no exception tells: whatever a step raised before is another matter.
+NOTHING_RAISED = frozenset({StuckReason.WORKER_LOST, StuckReason.DEFINITION_MISSING, StuckReason.DEFINITION_CHANGED})
+
 
 def expire(x: Snapshot) -> Snapshot:
     """The picture after its deadline has passed: that is why it fails, whatever it was doing."""
@@ -84,23 +87,32 @@ def _together(x: Snapshot, paths: Sequence[str]) -> str:
 
 
 def stick(x: Snapshot, reason: StuckReason, path: str) -> Snapshot:
-    """Parked until an operator acts. The cause that groups it is that of what stopped it."""
-    x = _halted_because(x, path) if x.unwinding else because(x, [path] if path else [])
+    """Parked until an operator acts. The cause that groups it is that of what stopped it: none is without one."""
+    cause = _cause(x, reason, path)
+    x = x.but(failing_path=path) if x.unwinding else because(x, [path] if path else [])
     return x.but(
         status=Status.STUCK,
         stuck_reason=reason,
         rollback_status=RollbackStatus.STUCK if x.unwinding else RollbackStatus.NONE,
+        cause=cause,
         due_at=None,
         presuming=True,
     )
 
 
-def _halted_because(x: Snapshot, path: str) -> Snapshot:
-    record = x.record(path)
-    if record is None or record.compensation_error_text is None:
-        return x.but(failing_path=path)
-    info = ErrorInfo.from_json(record.compensation_error_text)
-    return x.but(failing_path=path, cause=fingerprint(x.saga, path, Direction.COMPENSATE, info))
+def _cause(x: Snapshot, reason: StuckReason, path: str) -> str:
+    """The reason, the step, the direction, and what was raised there, where that is why it stopped."""
+    text = None if reason in NOTHING_RAISED else _raised(x, x.record(path))
+    info = ErrorInfo.from_json(text) if text is not None else ErrorInfo("")
+    return fingerprint(x.saga, path, Direction.COMPENSATE if x.unwinding else Direction.FORWARD, info, reason)
+
+
+def _raised(x: Snapshot, record: Record | None) -> str | None:
+    """What was raised last where it stopped; of an outcome that nobody knows, by the call that left it so."""
+    if record is None:
+        return None if x.unwinding else x.error_text
+    back = record.compensation_error_text if x.unwinding else None
+    return record.error_text if back is None else back
 
 
 def _failed_there(x: Snapshot) -> Snapshot:

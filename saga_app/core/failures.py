@@ -89,9 +89,18 @@ def describe(error: BaseException) -> ErrorInfo:
     )
 
 
-def fingerprint(saga: str, path: str, direction: str, info: ErrorInfo) -> str:
-    """Name the cause of a failure, so that failures of one cause can be found together: 16 hex digits."""
-    same = [saga, _INDEX.sub("[]", path), direction, info.type, info.where, _VARYING.sub("*", info.message)]
+def fingerprint(saga: str, path: str, direction: str, info: ErrorInfo, reason: str = "") -> str:
+    """Name the cause of a failure, so that failures of one cause can be found together: 16 hex digits.
+
+    Args:
+        saga: its name.
+        path: of the step; the turns of a loop are one step.
+        direction: in which it was called.
+        info: what it raised.
+        reason: why it is stuck, where it is: what is to be done about it hangs on that.
+    """
+    said = _VARYING.sub("*", info.message)
+    same = [saga, _INDEX.sub("[]", path), direction, info.type, info.where, said, reason]
     return hashlib.sha256(json.dumps(same).encode()).hexdigest()[:16]
 
 
