@@ -13,6 +13,18 @@ DEFAULTS: dict[str, Any] = {
     "DEFINITION_GRACE": 600.0,  # seconds an execution waits for a worker that knows its saga
     "MAX_VALUE_BYTES": 1024 * 1024,  # the largest stored value, in bytes of its JSON text
     "ENCRYPTION": None,  # dotted path of an object with encrypt(text) and decrypt(text)
+    "REDACT": (  # no page and no download shows what stands under a name that contains one of these
+        "password",
+        "passwd",
+        "secret",
+        "token",
+        "authorization",
+        "api_key",
+        "card_number",
+        "cvv",
+        "cvc",
+        "iban",
+    ),
     "WEDGED_AFTER": 60.0,  # seconds with tickets out, rows due and no claim, after which a cluster is called wedged
     "EXIT_WHEN_WEDGED": False,  # whether a wedged cluster ends its own processes, for its supervisor to restart
 }

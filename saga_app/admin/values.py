@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from saga_app import codec
+from saga_app.conf import settings
 from saga_app.core.failures import ErrorInfo, readable
+from saga_app.core.redaction import HIDDEN, Redaction
 
 MAX_VALUE = 4_000  # characters of one value; twenty steps with two of these are a page that still loads at once
 MAX_TRACEBACK = 6_000
@@ -28,20 +31,30 @@ class Failure:
     details: str
 
 
-def value(text: str | None, length: int | None = None) -> str:
-    """A stored value as indented JSON; the beginning of its text where it is too long for a page.
+def value(text: str | None, length: int | None = None, *, name: str = "") -> str:
+    """A stored value as indented JSON, redacted; the beginning of it where it is too long for a page.
 
     Args:
         text: what is stored, or its first MAX_VALUE + 1 characters.
         length: how long the stored text is, where `text` may be a part of it.
+        name: what it stands under, where that is a name of somebody's.
     """
     if text is None:
         return ""
     length = len(text) if length is None else length
-    if length <= MAX_VALUE:
-        text = json.dumps(codec.plain(text), indent=2, ensure_ascii=False)
-        length = len(text)
-    return _shorten(readable_lines(text), MAX_VALUE, length)
+    is_cut = len(text) < length
+    data = codec.beginning(text) if is_cut else codec.plain(text)
+    shown = readable_lines(json.dumps(redacted(data, name), indent=2, ensure_ascii=False))
+    if not is_cut and len(shown) <= MAX_VALUE:
+        return shown
+    total = length if is_cut else len(shown)
+    return shown[:MAX_VALUE] + "\n" + _("… the beginning of %(length)d characters") % {"length": total}
+
+
+def redacted(data: Any, name: str = "") -> Any:
+    """JSON values without what `SAGA["REDACT"]` hides: at any depth, and as a whole where their own name says so."""
+    redaction = Redaction(settings.REDACT)
+    return HIDDEN if name and data is not None and redaction.hides(name) else redaction.apply(data)
 
 
 def failure(text: str | None) -> Failure | None:
@@ -56,12 +69,6 @@ def failure(text: str | None) -> Failure | None:
 def readable_lines(text: str) -> str:
     """Text that any page can take, its line breaks kept."""
     return "\n".join(readable(line) for line in text.split("\n"))
-
-
-def _shorten(text: str, limit: int, length: int) -> str:
-    if len(text) <= limit:
-        return text
-    return text[:limit] + "\n" + _("… the beginning of %(length)d characters") % {"length": length}
 
 
 def _end(text: str, limit: int) -> str:

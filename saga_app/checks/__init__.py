@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 from saga_app import conf
 from saga_app.checks import queues, sagas
 from saga_app.core.names import nearest
+from saga_app.core.redaction import letters
 from saga_app.models import Execution, Worker
 from saga_app.store.transactions import alias
 
@@ -108,6 +109,9 @@ def _wanted(key: str, value: object) -> str:
     default = conf.DEFAULTS.get(key)
     if key == "ENCRYPTION":
         return _wanted_encryption(value)
+    if key == "REDACT":
+        good = isinstance(value, list | tuple | set | frozenset) and all(map(_is_name, value))
+        return "" if good else 'a list of names, such as ["password", "token"]; [] hides nothing'
     if isinstance(default, bool):
         return "" if isinstance(value, bool) else "True or False"
     if isinstance(default, int | float):
@@ -115,6 +119,10 @@ def _wanted(key: str, value: object) -> str:
         good = isinstance(value, kinds) and not isinstance(value, bool) and 0 < value < float("inf")
         return "" if good else f"a {kind} above 0, such as {default}"
     return ""
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and letters(value) != ""
 
 
 def _wanted_encryption(value: object) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from saga_app.codec import envelope, wire
+from saga_app.codec.beginnings import beginning
 from saga_app.codec.compare import differing_paths, same
 from saga_app.codec.decoder import Decoder
 from saga_app.codec.display import plain
@@ -22,6 +23,7 @@ from saga_app.core.errors import Undecodable, UnsupportedValue
 __all__ = [
     "Elements",
     "Entries",
+    "beginning",
     "decode",
     "differing_paths",
     "elements",
