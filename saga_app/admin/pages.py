@@ -7,9 +7,11 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
+
+from saga_app.admin.live import pollable
 
 Crumb = tuple[str, object]
 
@@ -18,6 +20,11 @@ class ViewOnly(admin.ModelAdmin):  # type: ignore[type-arg]
     """Rows for those who may view executions. Nobody adds, changes or deletes them here: executions have verbs."""
 
     actions = None
+
+    @property
+    def urls(self) -> list[URLPattern]:
+        """The addresses of the list and its pages, each of which keeps itself up to date."""
+        return [pollable(self.admin_site, pattern) for pattern in self.get_urls()]
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """One permission for the whole console."""
