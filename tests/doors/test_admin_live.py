@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 def own_sagas():
     with registry.isolate():
         yield
+    testing.clock.release()
 
 
 @pytest.fixture
@@ -32,6 +33,7 @@ def root(client: Client) -> Client:
 
 def test_a_page_that_has_not_moved_is_not_sent_again(root: Client) -> None:
     execution = every_state.make("stuck going back")
+    testing.clock.forward(0)  # how long ago something was is on the pages, too
     for page in (*LISTS, run_url(execution), f"{run_url(execution)[:-7]}verb/resume/"):
         first = root.get(page, headers=ASKS)
         assert (first.status_code, b"csrfmiddlewaretoken" in first.content) == (200, True)
@@ -96,6 +98,7 @@ def test_the_host_may_pack_and_tag_pages_itself(root: Client, settings) -> None:
         *settings.MIDDLEWARE,
     ]
     page = run_url(every_state.make("stuck going back"))
+    testing.clock.forward(0)
     first = root.get(page, headers={**ASKS, "accept-encoding": "gzip"})
     assert b"saga-run" in gzip.decompress(first.content)
     again = root.get(page, headers={**ASKS, "accept-encoding": "gzip", "if-none-match": first["ETag"]})
