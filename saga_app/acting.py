@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -24,6 +26,8 @@ from saga_app.store.transactions import DatabaseFault, alias, drop_broken_connec
 
 Target = Execution | UUID | str
 Work = Callable[[UUID, str, Callable[..., None]], None]
+
+_part_of: ContextVar[Mapping[str, Any]] = ContextVar("saga_part_of", default={})  # noqa: B039 - never changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,16 @@ def carried_out(execution: Target, request: Request, work: Work) -> Execution:
     return found(execution_id)
 
 
+@contextmanager
+def part_of(**what: Any) -> Iterator[None]:
+    """Let the history of every verb used inside say what it was part of."""
+    token = _part_of.set(what)
+    try:
+        yield
+    finally:
+        _part_of.reset(token)
+
+
 def insert_anew(old: Execution, saga: Saga[Any], request: Request, key: str | None) -> Execution:
     """Insert an execution that does again what an ended one did, with its input; KeyConflict where its key is taken."""
     data = {f"{request.verb}_of": str(old.pk), **request.data}
@@ -111,7 +125,7 @@ def _note(execution_id: UUID, request: Request, token: str, **data: Any) -> None
         alias(),
         actor=request.actor,
         reason=request.reason,
-        data={**request.data, **data},
+        data={**request.data, **_part_of.get(), **data},
         request_id=token,
     )
 

@@ -10,6 +10,7 @@ SagaError
 ├── UnknownSaga           no saga of that name (also a LookupError)
 ├── UnknownExecution      no execution of that id (also a LookupError)
 ├── NotReady              called before django.setup(), or inside a transaction (also a RuntimeError)
+├── BatchError            a batch that cannot be made as it was asked for (also a ValueError)
 ├── VerbRefused           a verb that the execution does not allow now
 ├── LeaseLost             somebody else drives this execution
 └── StepOutcome           what a body raises to choose how its attempt ends
@@ -108,6 +109,10 @@ class UnknownExecution(SagaError, LookupError):
 
 class NotReady(SagaError, RuntimeError):
     """The call cannot work here: Django is not set up yet, or a transaction is open where none may be."""
+
+
+class BatchError(SagaError, ValueError):
+    """What a batch was asked to be cannot be: nothing was selected, or too much, or at an impossible rate."""
 
 
 class VerbRefused(SagaError):

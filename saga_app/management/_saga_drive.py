@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from saga_app import clock, executor, messages
+from saga_app import batches, clock, executor, messages
 from saga_app.management._saga_read import say, say_json
 from saga_app.models import Execution
 from saga_app.queue.processes import me
@@ -54,7 +54,9 @@ def drain(command: BaseCommand, options: dict[str, Any]) -> None:
 
 def _drive_one(go_on: Callable[[], bool]) -> bool:
     """Steps first: whoever drives alone calls all that wait before their execution looks at what they told."""
-    return executor.drive_step(None, holder=me()) or executor.drive(None, holder=me(), go_on=go_on)
+    if executor.drive_step(None, holder=me()) or executor.drive(None, holder=me(), go_on=go_on):
+        return True
+    return batches.drive_next(holder=me(), go_on=go_on) > 0
 
 
 def _progress(command: BaseCommand, claims: int) -> None:

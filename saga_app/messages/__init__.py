@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext, ngettext
 
+from saga_app.messages.batches import BATCH, BATCH_ACT, BATCH_REFUSAL, HALTED, ITEM
 from saga_app.messages.words import (
     ACTION,
     CHOICE,
@@ -34,12 +35,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACTION",
+    "BATCH",
+    "BATCH_ACT",
+    "BATCH_REFUSAL",
     "CHOICE",
     "COMPENSATION",
     "CURE",
     "DIRECTION",
     "EVENT",
     "FIRST",
+    "HALTED",
+    "ITEM",
     "KIND",
     "NEAREST",
     "OUTCOME",
@@ -79,7 +85,8 @@ def sentence(code: str, params: Mapping[str, object] | None = None) -> str:
     if code == "version_changed" and known.get("by"):
         verb = word(VERB, str(known["verb"]))
         return FIRST % {"by": known["by"], "verb": verb, "ago": span(known.get("seconds"))}
-    text = str(REFUSAL[code] % known) if code in REFUSAL else word({}, code)
+    text = word({**REFUSAL, **BATCH_REFUSAL}, code)
+    text = text % known if code in REFUSAL or code in BATCH_REFUSAL else text
     return f"{text} {NEAREST % known}" if known.get("nearest") else text
 
 

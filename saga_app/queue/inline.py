@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from saga_app import engine, executor
+from saga_app import batches, engine, executor
 from saga_app.core.saga import Saga
 from saga_app.models import Execution, StepRecord
 from saga_app.queue.processes import me
@@ -59,6 +59,6 @@ def _with_due_step(executions: list[UUID]) -> list[UUID]:
 def run_until_idle(limit: int | None = None) -> int:
     """Drive whatever is due until nothing is, or so many claims have been made; how many were."""
     claims = 0
-    while (limit is None or claims < limit) and _drive(None):
+    while (limit is None or claims < limit) and (_drive(None) or batches.drive_next(holder=me())):
         claims += 1
     return claims

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from django.db import connections
 
-from saga_app import clock, executor, timeouts
+from saga_app import batches, clock, executor, timeouts
 from saga_app.queue import board
 from saga_app.queue.desk import my_queues
 from saga_app.queue.processes import Process, me
-from saga_app.store import workers
+from saga_app.store import dues, workers
 from saga_app.store.transactions import DatabaseFault, alias
 
 logger = logging.getLogger("saga_app")
@@ -62,11 +62,18 @@ def _drive(pusher: Process, here: board.Board) -> None:
 def _claim_and_drive(go_on: Callable[[], bool]) -> int:
     for pause in PAUSES:
         try:
-            return executor.drive_next(holder=me(), go_on=go_on, queues=my_queues())
+            return _claims(go_on)
         except DatabaseFault as error:  # a connection that was cut while this worker was idle, first of all
             logger.warning("Nothing could be claimed, tried again in %.1f s: %s", pause, error)
             connections[alias()].close()
             clock.sleep(pause)
             if not go_on():
                 return 0
-    return executor.drive_next(holder=me(), go_on=go_on, queues=my_queues())
+    return _claims(go_on)
+
+
+def _claims(go_on: Callable[[], bool]) -> int:
+    """A few items of a batch first, if one is due: where executions are always due, batches have to get their turn."""
+    queues = my_queues()
+    claims = batches.drive_next(holder=me(), go_on=go_on) if dues.serve_batches(queues) else 0
+    return claims + executor.drive_next(holder=me(), go_on=go_on, queues=queues)
