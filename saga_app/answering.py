@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from saga_app.core import addressing, registry
 from saga_app.core.answers import Decision
 from saga_app.core.approvals import Approval
 from saga_app.core.binding import fill
-from saga_app.core.errors import InputError, UnsupportedValue
+from saga_app.core.errors import InputError, UnsupportedValue, VerbRefused
 from saga_app.core.saga import Saga
 from saga_app.core.sealing import Input, declared_input
 from saga_app.core.snapshot import Record, Snapshot
@@ -148,17 +149,13 @@ def _decide(execution: Target, answer: Answer, request: Request) -> Execution:
     """
     events.check_actor(request.actor)
     row = acting.found(execution)
-    saga = registry.get(row.saga, row.revision)
-    if saga is None:
-        raise acting.refused(Refused("unknown_saga"))
-    check_signal(saga.name, name=answer.gate, key=answer.key)
-    node = _let_through(addressing.approval_at(saga, answer.gate))
+    check_signal(row.saga, name=answer.gate, key=answer.key)
+    saga, node = _place(row, answer.gate)
     facts = acting.facts_of(row)
     if _is_repeated(row.pk, facts, answer, request):
         row.is_new = False
         return row
-    _check_open(row)
-    record = _let_through(addressing.open_approval(facts, answer.gate))
+    record = _open(row, facts, answer.gate)
     _check_actor(node, row, answer.gate, request.actor)
     if node.allow is not None and not _allowed(saga, node, row, facts, record.path, request.actor):
         raise acting.refused(Refused("not_permitted", {"gate": answer.gate}))
@@ -181,6 +178,29 @@ def _decide(execution: Target, answer: Answer, request: Request) -> Execution:
     return found
 
 
+def refusal(execution: Target, gate: str, actor: Any) -> Refused | None:
+    """Why that person could not decide there now, if they cannot. The approval's `allow=` is asked when they do."""
+    row = acting.found(execution)
+    try:
+        _open(row, acting.facts_of(row), gate)
+        _check_actor(_place(row, gate)[1], row, gate, actor)
+    except VerbRefused as refused:
+        return Refused(refused.code, refused.params)
+    return None
+
+
+def _place(row: Execution, gate: str) -> tuple[Saga[Any], Approval]:
+    saga = registry.get(row.saga, row.revision)
+    if saga is None:
+        raise acting.refused(Refused("unknown_saga"))
+    return saga, _let_through(addressing.approval_at(saga, gate))
+
+
+def _open(row: Execution, facts: Snapshot, gate: str) -> Record:
+    _check_open(row)
+    return _let_through(addressing.open_approval(facts, gate))
+
+
 def _is_repeated(execution_id: UUID, x: Snapshot, answer: Answer, request: Request) -> bool:
     """Whether this very answer, by its key, is stored already: it came twice."""
     if answer.key is None:
@@ -194,7 +214,7 @@ def _check_actor(node: Approval, row: Execution, gate: str, actor: Any) -> None:
     """Refuse who may not decide here: without the permission, or as the one who started it."""
     if actor is None or (node.permission is not None and not actor.has_perm(node.permission)):
         raise acting.refused(Refused("not_permitted", {"gate": gate}))
-    starter = _starter(row) if node.four_eyes else None
+    starter = getattr(start_of(row), "actor_id", None) if node.four_eyes else None
     if starter is not None and str(starter) == str(actor.pk):
         raise acting.refused(Refused("four_eyes", {"gate": gate}))
 
@@ -224,16 +244,16 @@ class _Look(Lease):
         return StepRecord.objects.none()
 
 
-def _starter(row: Execution) -> Any:
-    """Who started it; of a child, who started the execution whose child it is."""
+def start_of(row: Execution) -> Event | None:
+    """Who started it, and when; of a child, who started the execution whose child it is."""
     while row.parent_id is not None:
         row = acting.found(row.parent_id)
-    started = Event.objects.using(alias()).of("start").filter(execution_id=row.pk)
-    return started.values_list("actor_id", flat=True).first()
+    return Event.objects.using(alias()).of("start").filter(execution_id=row.pk).first()
 
 
+@lru_cache(maxsize=256)
 def asked(saga: Saga[Any], node: Approval) -> Input | None:
-    """What somebody is asked to fill in at an approval: its doors convert with it first. None: nothing."""
+    """What somebody fills in at an approval; None: nothing. Its doors convert with it, and it knows its own again."""
     return None if node.input is None else declared_input(saga.name, node.input)
 
 

@@ -19,7 +19,7 @@ from saga_app.core.nodes import Node, Pivot, as_nodes
 from saga_app.core.options import queue_name
 from saga_app.core.providers import Readable
 from saga_app.core.refs import Ref
-from saga_app.core.sealing import Sealed, seal
+from saga_app.core.sealing import Input, Sealed, seal
 from saga_app.core.seconds import Seconds, seconds
 from saga_app.core.starting import D, I, Starting, Using
 from saga_app.core.steps import Step
@@ -202,6 +202,11 @@ class Saga(Starting[I]):
         return self._sealed
 
     # Input
+
+    @property
+    def accepts(self) -> Input:
+        """The input, field by field: what forms are built from."""
+        return self._plans().input
 
     @property
     def input_names(self) -> Mapping[str, bool]:

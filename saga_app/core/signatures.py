@@ -83,6 +83,13 @@ def hints_of(function: Callable[..., Any], where: str = "a callable") -> dict[st
     return resolve(written, getattr(inspect.unwrap(function), "__globals__", {}))
 
 
+def returned_by(function: Callable[..., Any], where: str = "a callable") -> Any:
+    """The type that it declares to return; Any where it declares none that can be found out."""
+    written = signature_of(function, where).return_annotation
+    known = {} if written is inspect.Signature.empty else {"return": written}
+    return resolve(known, getattr(inspect.unwrap(function), "__globals__", {})).get("return", Any)
+
+
 def resolve(written: dict[str, Any], namespace: dict[str, Any]) -> dict[str, Any]:
     """Annotations as written → the types they mean, one by one: a bad one does not spoil the others."""
     known = {}
