@@ -52,7 +52,12 @@ def wedged(host: str, cluster: str, *, is_so: bool) -> None:
 def served(using: str) -> set[str]:
     """The queues that living workers serve; "" is that of the default cluster."""
     clusters = Worker.objects.using(using).alive(within=UNHEARD).order_by().values_list("cluster", flat=True).distinct()
-    return {queue_of(cluster.rpartition("@")[0]) for cluster in clusters}
+    return {serves(cluster) for cluster in clusters}
+
+
+def serves(cluster: str) -> str:
+    """The queue that a cluster serves, by what its workers' rows call it: its name and the process that guards it."""
+    return queue_of(cluster.rpartition("@")[0])
 
 
 def unserved(using: str) -> list[str]:
