@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -13,12 +14,12 @@ if TYPE_CHECKING:
     Words = Mapping[str, StrPromise]
 
 BATCH: Words = {
-    "draft": _("not begun"),
-    "running": _("running"),
-    "holding": _("waits for your word on the rest"),
-    "paused": _("paused"),
-    "cancelled": _("cancelled"),
-    "completed": _("completed"),
+    "draft": pgettext_lazy("a batch", "not begun"),
+    "running": pgettext_lazy("a batch", "running"),
+    "holding": pgettext_lazy("a batch", "waits for your word on the rest"),
+    "paused": pgettext_lazy("a batch", "paused"),
+    "cancelled": pgettext_lazy("a batch", "cancelled"),
+    "completed": pgettext_lazy("a batch", "completed"),
 }
 
 ITEM: Words = {
@@ -38,13 +39,13 @@ HALTED: Words = {
 }
 
 BATCH_ACT: Words = {
-    "begin": _("begun"),
-    "pause": _("paused"),
-    "go_on": _("let go on"),
-    "cancel": _("cancelled"),
-    "halt": _("paused by itself"),
-    "hold": _("the first few are through"),
-    "complete": _("completed"),
+    "begin": pgettext_lazy("a batch", "begun"),
+    "pause": pgettext_lazy("a batch", "paused"),
+    "go_on": pgettext_lazy("a batch", "let go on"),
+    "cancel": pgettext_lazy("a batch", "cancelled"),
+    "halt": pgettext_lazy("a batch", "paused by itself"),
+    "hold": pgettext_lazy("a batch", "the first few are through"),
+    "complete": pgettext_lazy("a batch", "completed"),
 }
 
 BATCH_REFUSAL: Words = {

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -48,6 +49,15 @@ COMPENSATION: Words = {
     "failed": _("compensation failed"),
     "abandoned": _("compensation abandoned"),
     "resolved": _("resolved by hand"),
+}
+
+STANDING: Words = {  # of a node in a picture
+    **STEP,
+    **{word: COMPENSATION[word] for word in ("compensated", "abandoned", "resolved")},
+    "compensating": _("compensating"),
+    "compensation_failed": _("compensation failed"),
+    "passed": _("passed"),
+    "": _("not reached"),
 }
 
 REASON: Words = {
@@ -102,20 +112,20 @@ CURE: Words = {
 }
 
 VERB: Words = {
-    "start": _("start"),
-    "resume": _("resume"),
-    "abandon": _("abandon"),
-    "cancel": _("cancel"),
-    "suspend": _("suspend"),
-    "unwind": _("unwind"),
-    "skip": _("skip"),
-    "resolve": _("resolve"),
-    "rerun": _("rerun"),
-    "fork": _("fork"),
-    "move": _("move"),
-    "signal": _("signal"),
-    "approve": _("approve"),
-    "reject": _("reject"),
+    "start": pgettext_lazy("verb", "start"),
+    "resume": pgettext_lazy("verb", "resume"),
+    "abandon": pgettext_lazy("verb", "abandon"),
+    "cancel": pgettext_lazy("verb", "cancel"),
+    "suspend": pgettext_lazy("verb", "suspend"),
+    "unwind": pgettext_lazy("verb", "unwind"),
+    "skip": pgettext_lazy("verb", "skip"),
+    "resolve": pgettext_lazy("verb", "resolve"),
+    "rerun": pgettext_lazy("verb", "rerun"),
+    "fork": pgettext_lazy("verb", "fork"),
+    "move": pgettext_lazy("verb", "move"),
+    "signal": pgettext_lazy("verb", "signal"),
+    "approve": pgettext_lazy("verb", "approve"),
+    "reject": pgettext_lazy("verb", "reject"),
 }
 
 REFUSAL: Words = {
