@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -104,7 +105,7 @@ def begin(
     if batch.verb in REASON_REQUIRED and not reason.strip():
         raise acting.refused(Refused("reason_required"))
     columns = {"reason": readable(reason), "canary": canary, "rate": rate, "started_at": clock.now()}
-    return _act(batch, Act.BEGIN, actor, reason, version, **store.person(actor), **columns)
+    return _act(batch, Act.BEGIN, actor, reason, version, {**store.person(actor), **columns})
 
 
 def pause(batch: OperatorBatch, *, actor: Any, reason: str = "", version: int | None = None) -> OperatorBatch:
@@ -114,7 +115,7 @@ def pause(batch: OperatorBatch, *, actor: Any, reason: str = "", version: int | 
 
 def go_on(batch: OperatorBatch, *, actor: Any, reason: str = "", version: int | None = None) -> OperatorBatch:
     """Let it go on, after a pause or to the rest after its first few; from now on in this actor's name."""
-    return _act(batch, Act.GO_ON, actor, reason, version, **store.person(actor), halted_because="")
+    return _act(batch, Act.GO_ON, actor, reason, version, {**store.person(actor), "halted_because": ""})
 
 
 def cancel(batch: OperatorBatch, *, actor: Any, reason: str = "", version: int | None = None) -> OperatorBatch:
@@ -133,14 +134,19 @@ def discard(batch: OperatorBatch, *, version: int | None = None) -> None:
 
 
 def _act(
-    batch: OperatorBatch, what: Act, actor: Any, reason: str, version: int | None, **columns: Any
+    batch: OperatorBatch,
+    what: Act,
+    actor: Any,
+    reason: str,
+    version: int | None,
+    columns: Mapping[str, Any] = MappingProxyType({}),
 ) -> OperatorBatch:
     using = alias()
     with transaction.atomic(using=using):
         row = _locked(batch, using, version)
         if batching.moved(what, row.status) is None:
             raise acting.refused(_was_first(row))
-        store.act(row, what, using, actor=actor, reason=reason, **columns)
+        store.act(row, what, using, actor=actor, reason=reason, columns=columns)
     return OperatorBatch.objects.using(using).get(pk=row.pk)
 
 
@@ -223,7 +229,7 @@ class _Go:
     def _halt(self, halted_because: str) -> None:
         with durable(self.using):
             if store.hold(self.batch, self.using):
-                store.act(self.batch, Act.HALT, self.using, halted_because=halted_because)
+                store.act(self.batch, Act.HALT, self.using, columns={"halted_because": halted_because})
 
     def _one(self) -> bool:
         """Do the next item, in one transaction; whether there may be another."""

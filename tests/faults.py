@@ -15,7 +15,7 @@ from django.test import override_settings
 
 from saga_app import clock
 from saga_app.conf import settings
-from saga_app.models import Execution, StepRecord
+from saga_app.models import Execution, OperatorBatch, StepRecord
 from saga_app.store.transactions import alias
 from tests.settings import ENGINE
 from tests.worker import begin_working
@@ -114,7 +114,8 @@ def _configured() -> dict[str, Any]:
 def lapse() -> None:
     """Let every lease be over, and the grace after it, as if that much time had passed. The clock itself runs on."""
     long_ago = clock.now() - timedelta(seconds=settings.LEASE + settings.HARD_STOP_GRACE + 1)
-    Execution.objects.using(alias()).filter(lease_holder__isnull=False).update(due_at=long_ago)
+    for model in (Execution, OperatorBatch):
+        model.objects.using(alias()).filter(lease_holder__isnull=False).update(due_at=long_ago)
     StepRecord.objects.using(alias()).filter(row_holder__isnull=False).update(row_due_at=long_ago)
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 
 from django.db import connections
 
-from saga_app import executor, timeouts
+from saga_app import batches, executor, timeouts
 from saga_app.core import registry
 from saga_app.core.saga import Saga
 from saga_app.models import Execution, StepRecord
@@ -174,7 +174,8 @@ def drive_what_is_due(go_on: Callable[[], bool] = lambda: True) -> None:
     """Drive here until nothing is due. What a database fault leaves is taken up again."""
     while go_on():
         try:
-            if executor.drive_next(holder=me(), go_on=go_on) == 0 and not _anything_due():
+            claims = executor.drive_next(holder=me(), go_on=go_on) + batches.drive_next(holder=me(), go_on=go_on)
+            if claims == 0 and not _anything_due():
                 return
         except DatabaseFault as error:
             logger.warning("Claimed again after: %s", error)

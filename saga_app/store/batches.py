@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -69,7 +70,15 @@ def discard(batch: OperatorBatch, using: str) -> None:
     OperatorBatch.objects.using(using).filter(pk=batch.pk, status=BatchStatus.DRAFT).delete()
 
 
-def act(batch: OperatorBatch, what: Act, using: str, *, actor: Any = None, reason: str = "", **columns: Any) -> None:
+def act(
+    batch: OperatorBatch,
+    what: Act,
+    using: str,
+    *,
+    actor: Any = None,
+    reason: str = "",
+    columns: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
     """Do what is legal with a batch that is locked: its status, its history, and whose claim it is: nobody's."""
     check_actor(actor)
     status, now = moved(what, batch.status), clock.database_now(using)
@@ -120,7 +129,7 @@ def take(holder: str, using: str) -> OperatorBatch | None:
     if batch is None:
         return None
     if batch.deaths >= MOST_DEATHS:
-        act(batch, Act.HALT, using, halted_because="worker_lost")
+        act(batch, Act.HALT, using, columns={"halted_because": "worker_lost"})
         return None
     lease = clock.database_now(using, plus=settings.LEASE)
     changes = {"epoch": batch.epoch + 1, "lease_holder": holder, "deaths": batch.deaths + 1}
