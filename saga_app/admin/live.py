@@ -11,7 +11,6 @@ from typing import Any, cast
 from django.contrib.admin import AdminSite
 from django.contrib.messages.storage.base import BaseStorage, Message
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.urls import URLPattern
 from django.utils.cache import get_conditional_response
 
 View = Callable[..., HttpResponseBase]
@@ -28,11 +27,6 @@ class Unheard(BaseStorage):
 
     def _store(self, messages: Any, response: Any, *args: Any, **kwargs: Any) -> list[Message]:
         return []
-
-
-def pollable(site: AdminSite, pattern: URLPattern) -> URLPattern:
-    """The same address, for the script too."""
-    return URLPattern(pattern.pattern, polled(site, pattern.callback), pattern.default_args, pattern.name)
 
 
 def polled(site: AdminSite, view: View) -> View:

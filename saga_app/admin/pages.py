@@ -10,8 +10,9 @@ from django.http import HttpRequest
 from django.urls import URLPattern, reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods
 
-from saga_app.admin.live import pollable
+from saga_app.admin.live import polled
 
 Crumb = tuple[str, object]
 
@@ -23,8 +24,12 @@ class ViewOnly(admin.ModelAdmin):  # type: ignore[type-arg]
 
     @property
     def urls(self) -> list[URLPattern]:
-        """The addresses of the list and its pages, each of which keeps itself up to date."""
-        return [pollable(self.admin_site, pattern) for pattern in self.get_urls()]
+        """The addresses of the list and its pages. Each keeps itself up to date, and refuses what no browser sends."""
+        return [self._page_at(pattern) for pattern in self.get_urls()]
+
+    def _page_at(self, pattern: URLPattern) -> URLPattern:
+        view = polled(self.admin_site, require_http_methods(["GET", "HEAD", "POST"])(pattern.callback))
+        return URLPattern(pattern.pattern, view, pattern.default_args, pattern.name)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """One permission for the whole console."""
