@@ -9,6 +9,7 @@ from uuid import UUID
 from saga_app import acting
 from saga_app.acting import Request, Target
 from saga_app.core import forks, registry, verbs
+from saga_app.core.errors import DefinitionError, VerbRefused
 from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Snapshot
 from saga_app.core.start_options import check_start
@@ -94,12 +95,42 @@ def fork(
     return new
 
 
+def preview(execution: Target, path: str) -> forks.Fork | Refused:
+    """What a fork from that record on would be as things are, or why there can be none."""
+    row = acting.found(execution)
+    try:
+        return _forked(_known(row.saga, row.revision), row, acting.facts_of(row), path)
+    except VerbRefused as refused:
+        return Refused(refused.code, refused.params)
+
+
+def revisions(execution: Target) -> dict[int, Refused | None]:
+    """The revisions of its saga that are known here, the highest first, each with why it could not go on in it."""
+    row = acting.found(execution)
+    facts = acting.facts_of(row)
+    known = [saga for saga in reversed(registry.all()) if saga.name == row.saga]
+    return {saga.revision: _misfit(saga, facts) for saga in known}
+
+
+def _misfit(saga: Saga[Any], facts: Snapshot) -> Refused | None:
+    try:
+        saga.seal()
+    except DefinitionError:
+        return Refused("does_not_fit", {"revision": saga.revision, "path": ""})
+    return forks.misfit(saga, facts)
+
+
+def _forked(saga: Saga[Any], row: Execution, facts: Snapshot, path: str) -> forks.Fork | Refused:
+    planned = forks.plan_fork(saga, facts, path, row.pk)
+    if isinstance(planned, forks.Fork) and planned.taken and row.parent_id is not None:
+        return Refused("is_child", {"parent": str(row.parent_id)})
+    return planned
+
+
 def _planned(saga: Saga[Any], old: Locked, path: str) -> forks.Fork:
-    planned = forks.plan_fork(saga, old.facts, path, old.row.pk)
+    planned = _forked(saga, old.row, old.facts, path)
     if isinstance(planned, Refused):
         raise acting.refused(planned)
-    if planned.taken and old.row.parent_id is not None:
-        raise acting.refused(Refused("is_child", {"parent": str(old.row.parent_id)}))
     fallen = store.lock_children(planned, alias())
     if fallen is not None:
         raise acting.refused(Refused("child_undone", {"path": fallen.path}))

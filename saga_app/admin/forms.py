@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from saga_app import clock
+from saga_app.admin.fields import field_for
+from saga_app.core import registry
+from saga_app.core.converting import converted
+from saga_app.core.signatures import returned_by
 from saga_app.core.verbs import GUARDED, REASON_REQUIRED
 from saga_app.models import Execution
 
@@ -64,21 +68,26 @@ class SkipForm(StepForm):
             ("no", _("It had no effect and is not needed: nothing is undone for it.")),
         ],
     )
-    output = forms.CharField(
-        label=_("Output"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "class": "saga-code", "spellcheck": "false"}),
-        help_text=_("As JSON: what the step would have returned, if it happened and later steps need it."),
-    )
     field_order = ("happened", "output", "reason")
 
+    def __init__(self, verb: str, execution: Execution, *args: Any, **kwargs: Any) -> None:
+        super().__init__(verb, execution, *args, **kwargs)
+        self.declared = _returned(execution)
+        asked = field_for(self.declared)
+        asked.required, asked.label = False, _("Output")
+        what = _("What the step would have returned, if it happened and later steps need it.")
+        asked.help_text = format_lazy("{} {}", what, asked.help_text)
+        self.fields["output"] = asked
+        self.order_fields(self.field_order)
+
     def clean_output(self) -> Any:
-        """The output as a value; nothing is None."""
-        text = self.cleaned_data["output"].strip()
+        """The output as the step declares it; nothing is None."""
+        if self["output"].data in (None, ""):
+            return None
         try:
-            return json.loads(text) if text else None
-        except (ValueError, RecursionError) as error:
-            raise forms.ValidationError(_('This is not JSON. A text needs quotation marks: "like this".')) from error
+            return converted(self.declared, self.cleaned_data["output"])
+        except ValueError as problem:
+            raise forms.ValidationError(str(problem)) from problem
 
     def arguments(self) -> dict[str, Any]:
         """With what happened."""
@@ -88,6 +97,13 @@ class SkipForm(StepForm):
             "happened": happened,
             "output": self.cleaned_data["output"] if happened else None,
         }
+
+
+def _returned(execution: Execution) -> Any:
+    """The type that the step it is stuck on declares to return, as far as that is known here."""
+    saga = registry.get(execution.saga, execution.revision)
+    step = saga.step(execution.failing_path) if saga else None
+    return returned_by(step.function) if step else Any
 
 
 class RerunForm(VerbForm):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django import forms
@@ -11,19 +10,22 @@ from django.http import Http404, HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from saga_app import messages
+from saga_app.admin.cause import CALLED
+from saga_app.admin.fields import JsonField
 from saga_app.admin.forms import VerbForm
-from saga_app.answering import asked
+from saga_app.admin.inputs import CORRECT, input_form, values_of
+from saga_app.admin.steps import rows, with_values
+from saga_app.admin.values import value
+from saga_app.answering import asked, refusal, start_of
 from saga_app.core import addressing, registry
 from saga_app.core.approvals import Approval
-from saga_app.core.errors import InputError
-from saga_app.core.inputs import WHOLE
 from saga_app.core.sealing import Input
 from saga_app.core.status import TERMINAL, StepStatus
 from saga_app.core.verbs import Refused
 from saga_app.models import Execution
 
 GATE_VERBS = ("approve", "reject", "signal")
-VALUE = "value_"  # before the name of a field of the approval's input
+DONE = 20  # of what was done so far, more than anybody reads before they decide
 
 
 class GateForm(VerbForm):
@@ -43,12 +45,7 @@ class GateForm(VerbForm):
 class SignalForm(GateForm):
     """What a signal brings."""
 
-    payload = forms.CharField(
-        label=_("What it brings"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "class": "saga-code", "spellcheck": "false"}),
-        help_text=_("As JSON. Empty: nothing."),
-    )
+    payload = JsonField(label=_("What it brings"), required=False, help_text=_("As JSON. Empty: nothing."))
     key = forms.CharField(
         label=_("Key"),
         required=False,
@@ -56,14 +53,6 @@ class SignalForm(GateForm):
         help_text=_("Names it among the signals of that name: sent again, it is stored once."),
     )
     field_order = ("payload", "key", "reason")
-
-    def clean_payload(self) -> Any:
-        """The payload as a value; nothing is None."""
-        text = self.cleaned_data["payload"].strip()
-        try:
-            return json.loads(text) if text else None
-        except (ValueError, RecursionError) as error:
-            raise forms.ValidationError(_('This is not JSON. A text needs quotation marks: "like this".')) from error
 
     def arguments(self) -> dict[str, Any]:
         """The name of the signal is that of its gate, or the gate's path."""
@@ -73,28 +62,23 @@ class SignalForm(GateForm):
 
 
 class DecisionForm(GateForm):
-    """Yes or no, and what the approval asks for."""
+    """Yes or no, and what the approval asks for.
+
+    Attributes:
+        asked: the form of what it asks for; None: nothing. Who rejects need not fill in anything.
+    """
 
     def __init__(self, verb: str, execution: Execution, gate: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(verb, execution, gate, *args, **kwargs)
         self.wanted = _wanted(execution, gate) if verb == "approve" else None
-        names = self.wanted.names if self.wanted else {}
-        for name, required in names.items():
-            self.fields[VALUE + name] = _field(self.wanted, name, required=required)
-        self.order_fields([*(VALUE + name for name in names), "reason"])
+        self.asked = input_form(self.wanted, self.data if self.is_bound else None) if self.wanted else None
 
     def clean(self) -> None:
         """Convert what was filled in as the approval's own input does it."""
-        filled = {name: self.cleaned_data.get(VALUE + name) for name in (self.wanted.names if self.wanted else {})}
-        if self.wanted is None or self.errors:
-            return
-        try:
-            converted = self.wanted.convert({name: text for name, text in filled.items() if text not in (None, "")})
-        except InputError as error:
-            for name, problem in error.errors.items():
-                self.add_error(None if name == WHOLE else VALUE + name, problem)
-        else:
-            self.cleaned_data["values"] = converted
+        if self.asked is not None and self.wanted is not None:
+            self.cleaned_data["values"] = values = values_of(self.asked, self.wanted)
+            if values is None:
+                raise forms.ValidationError(CORRECT)
 
     def arguments(self) -> dict[str, Any]:
         """With what was filled in."""
@@ -125,12 +109,32 @@ def make_form(request: HttpRequest, verb: str, execution: Execution) -> GateForm
     return DecisionForm(verb, execution, gate, data=request.POST or None)
 
 
-def why_not(execution: Execution, verb: str, gate: str) -> str:
-    """Why nothing can be said at that gate now; empty where it can."""
-    if execution.status in TERMINAL:
-        return messages.sentence("terminal")
-    is_open = execution.steps.filter(path=gate, status=StepStatus.WAITING).exists()
-    return "" if is_open or verb == "signal" else messages.sentence("not_open", {"gate": gate})
+def why_not(request: HttpRequest, execution: Execution, verb: str, gate: str) -> str:
+    """Why this user can say nothing at that gate now; empty where they can.
+
+    An approval's `allow=` is asked when they decide and not before: it is the project's code, perhaps slow, and looking
+    at a page must neither wait for it nor run it for everybody who looks.
+    """
+    if verb == "signal":
+        return messages.sentence("terminal") if execution.status in TERMINAL else ""
+    refused = refusal(execution, gate, request.user)
+    return "" if refused is None else messages.sentence(refused.code, refused.params)
+
+
+def facts(execution: Execution, verb: str, gate: str) -> dict[str, Any]:
+    """What a decision is made from: what the execution was started with and by whom, and what was done so far."""
+    if verb == "signal":
+        return {}
+    done = execution.steps.filter(kind__in=CALLED, status=StepStatus.COMPLETED)
+    node = _approval(execution, gate)
+    return {
+        "gate": gate,
+        "started": start_of(execution),
+        "given": value(execution.input_text),
+        "done": rows(with_values(done.order_by("-seq"))[:DONE])[::-1],
+        "done_before": max(done.count() - DONE, 0),
+        "asks_itself": node is not None and node.allow is not None,
+    }
 
 
 def _approval(execution: Execution, gate: str) -> Approval | None:
@@ -142,11 +146,3 @@ def _approval(execution: Execution, gate: str) -> Approval | None:
 def _wanted(execution: Execution, gate: str) -> Input | None:
     saga, node = registry.get(execution.saga, execution.revision), _approval(execution, gate)
     return asked(saga, node) if saga and node else None
-
-
-def _field(wanted: Input | None, name: str, *, required: bool) -> forms.Field:
-    """A field for one value: yes or no where the input says that it is a bool, else text."""
-    if getattr(wanted, "hints", {}).get(name) == (bool,):
-        choices = [("true", _("yes")), ("false", _("no"))]
-        return forms.ChoiceField(label=name, choices=choices if required else [("", "–"), *choices], required=required)
-    return forms.CharField(label=name, required=required)

@@ -15,6 +15,7 @@ from saga_app.core.sealing import Input
 
 PREFIX = "value"  # before the names of its fields: the page has fields of its own
 LEFT_OUT = object()
+CORRECT = _("Correct what is marked below.")
 
 
 class InputForm(forms.Form):

@@ -15,8 +15,9 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from saga_app import engine, messages
-from saga_app.admin import gates
+from saga_app.admin import elsewhere, gates
 from saga_app.admin.cause import cause_of
+from saga_app.admin.elsewhere import VERBS_ELSEWHERE
 from saga_app.admin.forms import VerbForm, form_class
 from saga_app.admin.gates import GATE_VERBS
 from saga_app.admin.steps import plan_of, undone_of
@@ -50,6 +51,11 @@ EFFECT: dict[str, StrPromise] = {
         "be taken back."
     ),
     "rerun": _("A new execution starts with the same input. All its steps run again, with new idempotency keys."),
+    "fork": _(
+        "A new execution goes on from the step you choose. What ran before it is taken over with its outputs and "
+        "idempotency keys and does not run again; from then on the new execution answers for undoing it."
+    ),
+    "move": _("It goes on where it stopped, in the revision you choose. What ran has to fit it."),
     "approve": _("The approval is given, and the execution goes on. A decision is final."),
     "reject": _("The approval is refused: what the saga says about that is done. A decision is final."),
     "signal": _("The signal is kept, and opens the gate that waits for it. It is read once, first come, first read."),
@@ -58,6 +64,7 @@ PLAN_TITLE = _("Unwind plan")
 PLAN_GIVEN_UP = _("Unwind plan, which you give up")
 SHOWS_PLAN = frozenset({"resume", "resolve", "unwind", "cancel", "abandon"})
 SHOWS_UNDONE = frozenset({"abandon"})
+OFFERED = (*VERBS, *VERBS_ELSEWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +89,22 @@ def permission(verb: str) -> str:
 
 def offered(request: HttpRequest, execution: Execution) -> tuple[list[Button], dict[str, list[str]]]:
     """The verbs that this user may use now; and the others, by the reason why not."""
-    allowed = engine.eligibility(execution)
+    allowed = _eligibility(execution)
     buttons: list[Button] = []
     refused: dict[str, list[str]] = {}
-    for verb in VERBS:
+    for verb in OFFERED:
         word, why_not = word_of(verb), _why_not(request, verb, allowed[verb])
         if why_not:
             refused.setdefault(why_not, []).append(word)
         else:
             buttons.append(Button(verb, word, danger=verb == "abandon"))
     return buttons, refused
+
+
+def _eligibility(execution: Execution) -> dict[str, Eligibility]:
+    """Fork asks what rerun asks: has it ended. Move asks first what abandon asks: is it stuck."""
+    allowed = engine.eligibility(execution)
+    return {**allowed, "fork": allowed["rerun"], "move": elsewhere.movable(execution, allowed["abandon"])}
 
 
 def word_of(verb: str) -> str:
@@ -117,18 +130,13 @@ def confirm(admin: ExecutionAdmin, request: HttpRequest, execution: Execution, v
         PermissionDenied: the user may not use this verb.
         Http404: the verb is for a gate, and the address names none.
     """
-    if verb in GATE_VERBS:
-        form: VerbForm = gates.make_form(request, verb, execution)
-    elif request.user.has_perm(permission(verb)):
-        form = form_class(verb)(verb, execution, data=request.POST if request.method == "POST" else None)
-    else:
-        raise PermissionDenied
+    form = _form(request, execution, verb)
     if request.method != "POST" or not form.is_valid():
         return _page(admin, request, execution, verb, form)
     try:
         after = getattr(engine, verb)(execution.pk, actor=request.user, **form.arguments())
     except SagaError as error:  # a refusal, or an input that the saga does not take any more: nothing was changed
-        form.add_error(None, _sentence(error))
+        form.add_error(None, sentence_of(error))
         now = admin.execution(request, execution.pk) or execution
         return _page(admin, request, now, verb, form, status=HTTPStatus.CONFLICT)
     _record(admin, request, execution, verb, form)
@@ -142,7 +150,18 @@ def run_url(admin: ExecutionAdmin, pk: object) -> str:
     return reverse("admin:saga_app_execution_change", args=[pk], current_app=admin.admin_site.name)
 
 
-def _sentence(error: SagaError) -> str:
+def _form(request: HttpRequest, execution: Execution, verb: str) -> VerbForm:
+    if verb in GATE_VERBS:
+        return gates.make_form(request, verb, execution)
+    if not request.user.has_perm(permission(verb)):
+        raise PermissionDenied
+    if verb in VERBS_ELSEWHERE:
+        return elsewhere.make_form(request, verb, execution)
+    return form_class(verb)(verb, execution, data=request.POST if request.method == "POST" else None)
+
+
+def sentence_of(error: SagaError) -> str:
+    """What an operator reads of an error: of a refusal, in their language."""
     return messages.sentence(error.code, error.params) if isinstance(error, VerbRefused) else str(error)
 
 
@@ -155,16 +174,25 @@ def _record(admin: ExecutionAdmin, request: HttpRequest, execution: Execution, v
     admin.log_change(request, execution, f"{verb}: {reason}" if reason else verb)
 
 
-def _why_not_now(execution: Execution, verb: str, form: VerbForm) -> str:
+def _why_not_now(request: HttpRequest, execution: Execution, verb: str, form: VerbForm) -> str:
     if isinstance(form, gates.GateForm):
-        return gates.why_not(execution, verb, str(form["gate"].value()))
-    return reason_of(engine.eligibility(execution)[verb])
+        return gates.why_not(request, execution, verb, str(form["gate"].value()))
+    return reason_of(_eligibility(execution)[verb])
+
+
+def _facts(execution: Execution, verb: str, form: VerbForm, why_not: str) -> dict[str, Any]:
+    """What the page of this verb shows beside what all show."""
+    if isinstance(form, gates.GateForm):
+        return gates.facts(execution, verb, str(form["gate"].value()))
+    return elsewhere.facts(execution, form) if verb in VERBS_ELSEWHERE and not why_not else {}
 
 
 def _page(
     admin: ExecutionAdmin, request: HttpRequest, execution: Execution, verb: str, form: VerbForm, status: int = 200
 ) -> TemplateResponse:
     word = word_of(verb)
+    why_not = _why_not_now(request, execution, verb, form)
+    facts = _facts(execution, verb, form, why_not)
     context: dict[str, Any] = {
         **admin.run_context(request, execution, here=word),
         "title": _("%(verb)s %(execution)s") % {"verb": word, "execution": execution},
@@ -172,13 +200,15 @@ def _page(
         "word": word,
         "effect": EFFECT[verb],
         "danger": verb == "abandon",
-        "why_not": _why_not_now(execution, verb, form),
+        "why_not": why_not,
         "reason_required": verb in REASON_REQUIRED,
         "form": form,
+        "step_path": execution.failing_path,
         "seen": execution.version if status == HTTPStatus.CONFLICT or not form.is_bound else form["version"].value(),
         "plan_title": PLAN_GIVEN_UP if verb == "abandon" else PLAN_TITLE,
         "cause": cause_of(execution),
         "plan": plan_of(execution) if verb in SHOWS_PLAN else None,
         "undone": undone_of(execution) if verb in SHOWS_UNDONE else None,
+        **facts,
     }
     return TemplateResponse(request, "admin/saga_app/execution/confirm.html", context, status=status)

@@ -15,7 +15,7 @@ HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
 
 USES: dict[str, tuple[str, dict[str, str], str]] = {
     "resume": ("stuck going back", {}, "compensating"),
-    "skip": ("stuck past the pivot", {"happened": "yes", "output": '{"answer": 1}'}, "running"),
+    "skip": ("stuck past the pivot", {"happened": "yes", "output": '{"answer": "1"}'}, "running"),
     "resolve": ("stuck going back", {}, "compensating"),
     "unwind": ("stuck held", {}, "compensating"),
     "cancel": ("waiting", {}, "waiting"),

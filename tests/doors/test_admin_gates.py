@@ -189,7 +189,7 @@ class TestTheRunPage:
 class TestDeciding:
     def test_an_approval_with_its_input(self, root: Client) -> None:
         execution = run(approval(input=Ruling), output=ref("boss"))
-        filled = {"value_limit": "7", "value_fast": "true", "reason": HOSTILE}
+        filled = {"value-limit": "7", "value-fast": "true", "reason": HOSTILE}
         assert say(root, execution, "approve", "boss", **filled).status_code == 302
         decision = now(execution).output
         assert isinstance(decision, Decision)
@@ -198,7 +198,7 @@ class TestDeciding:
 
     def test_what_does_not_fit_is_said_at_its_field(self, root: Client) -> None:
         execution = run(approval(input=Ruling))
-        page = say(root, execution, "approve", "boss", value_limit="many", value_fast="")
+        page = say(root, execution, "approve", "boss", **{"value-limit": "many", "value-fast": ""})
         assert page.status_code == 200
         assert "many" in page.content.decode()
         assert "errorlist" in page.content.decode()
@@ -212,9 +212,12 @@ class TestDeciding:
 
     def test_not_by_who_started_it(self, root: Client) -> None:
         execution = run(approval(four_eyes=True), actor=User.objects.get(username="root"))
-        page = say(root, execution, "approve", "boss")
-        assert page.status_code == 409
-        assert "somebody else has to decide" in text_of_any(page)
+        page = root.get(verb_url(execution, "approve"), {"gate": "boss"})
+        assert "This cannot be done now. You started this, so somebody else has to decide" in text_of(page)
+        assert 'type="submit" class="saga-button' not in page.content.decode()
+        answer = root.post(verb_url(execution, "approve"), {"gate": "boss", "version": execution.version})
+        assert answer.status_code == 409
+        assert "somebody else has to decide" in text_of_any(answer)
         assert now(execution).status == "waiting"
 
     def test_not_without_the_permission(self) -> None:
@@ -234,7 +237,7 @@ class TestDeciding:
         say(root, execution, "approve", "boss")
         testing.drain()
         page = root.get(verb_url(execution, "reject"), {"gate": "boss"})
-        assert "This cannot be done now. “boss” is not open" in text_of(page)
+        assert "This cannot be done now. “boss” is decided already: approved." in text_of(page)
 
     @pytest.mark.parametrize("gate", ["", "go", "nothing", "boss/"])
     def test_no_such_approval(self, root: Client, gate: str) -> None:

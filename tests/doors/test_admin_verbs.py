@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.test import Client
 
-from saga_app import testing
+from saga_app import Saga, ref, step, testing
 from saga_app.core import registry
 from saga_app.core.verbs import VERBS
 from saga_app.models import Event, Execution
@@ -76,11 +78,11 @@ def test_a_resumed_execution_goes_on(anna: Client) -> None:
 @pytest.mark.parametrize(("happened", "status"), [("yes", "completed"), ("no", "skipped")])
 def test_skip_says_what_happened(anna: Client, happened: str, status: str) -> None:
     execution = every_state.make("stuck past the pivot")
-    answer = use(anna, execution, "skip", reason="seen in their system", happened=happened, output='["x", 1]')
+    answer = use(anna, execution, "skip", reason="seen in their system", happened=happened, output='{"answer": "x"}')
     assert answer.status_code == 302
     testing.drain()
     record = execution.steps.get(path="ship")
-    assert (record.status, record.output) == (status, ["x", 1] if happened == "yes" else None)
+    assert (record.status, record.output) == (status, {"answer": "x"} if happened == "yes" else None)
     assert every_state.again(execution).status == "completed"
 
 
@@ -92,12 +94,59 @@ def test_skip_refuses_an_output_that_is_no_json(anna: Client, output: str) -> No
     assert every_state.again(execution).status == "stuck"
 
 
+def skipping(anna: Client, body: Any, output: str) -> tuple[Any, Execution]:
+    """A step that does not return, and what an operator says it did."""
+    execution = testing.run(Saga("typed", step(name="ask", attempts=1)(body), on_failure="hold", output=ref("ask")))
+    answer = use(anna, execution, "skip", reason="r", happened="yes", output=output)
+    testing.drain()
+    return answer, every_state.again(execution)
+
+
+def ask() -> Any:
+    raise OSError
+
+
+def ask_price() -> Decimal | None:
+    raise OSError
+
+
+def ask_day() -> date:
+    raise OSError
+
+
+def ask_prices() -> dict[str, Decimal]:
+    raise OSError
+
+
 def test_skip_refuses_an_output_that_cannot_be_stored(anna: Client) -> None:
-    execution = every_state.make("stuck past the pivot")
-    answer = use(anna, execution, "skip", reason="r", happened="yes", output="[Infinity]")
+    answer, execution = skipping(anna, ask, "[Infinity]")
     assert answer.status_code == 409
     assert "This output cannot be stored" in answer.content.decode()
-    assert every_state.again(execution).status == "stuck"
+    assert execution.status == "stuck"
+
+
+@pytest.mark.parametrize(
+    ("body", "output", "value"),
+    [
+        (ask, "[1]", [1]),
+        (ask_price, "9.90", Decimal("9.90")),
+        (ask_price, "", None),
+        (ask_day, "2026-02-28", date(2026, 2, 28)),
+        (ask_prices, '{"a": "1.50"}', {"a": Decimal("1.50")}),
+    ],
+)
+def test_skip_takes_what_the_step_would_have_returned(anna: Client, body: Any, output: str, value: Any) -> None:
+    """An amount or a day is no JSON: the step says what it returns, and later steps see that."""
+    answer, execution = skipping(anna, body, output)
+    assert (answer.status_code, execution.status) == (302, "completed")
+    assert (execution.output, type(execution.output)) == (value, type(value))
+
+
+@pytest.mark.parametrize(("body", "output"), [(ask_price, "much"), (ask_day, "2026-02-30"), (ask_prices, '{"a": "x"}')])
+def test_skip_refuses_what_the_step_could_not_have_returned(anna: Client, body: Any, output: str) -> None:
+    answer, execution = skipping(anna, body, output)
+    assert (answer.status_code, "errorlist" in answer.content.decode()) == (200, True)
+    assert execution.status == "stuck"
 
 
 @pytest.mark.parametrize("verb", ["skip", "resolve", "abandon"])
