@@ -1,0 +1,122 @@
+"""Where an operator looks first: what is open, what is stuck and why, what waits for a person, who did what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext_lazy as _
+
+from saga_app import messages
+from saga_app.admin import verbs
+from saga_app.admin.figures import MOST_SAGAS, NEWEST, SHOWN, figures
+from saga_app.admin.groups import groups
+from saga_app.admin.pages import ViewOnly
+from saga_app.admin.values import readable_lines
+from saga_app.core.batching import BatchStatus, ItemStatus
+from saga_app.core.failures import readable
+from saga_app.core.status import Status
+from saga_app.models import Event, OperatorBatch, Overview
+from saga_app.store.transactions import alias
+
+LISTS = ("execution", "stuckexecution", "waitingapproval", "operatorbatch", "sagaversion")
+MOST_GROUPS = 20
+MOST_EVENTS = 10
+MOST_BATCHES = 5
+GOING_ON = [BatchStatus.RUNNING, BatchStatus.HOLDING, BatchStatus.PAUSED]
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What somebody did to an execution."""
+
+    event: Event
+    word: str
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch that is not over, and how many of its executions are through."""
+
+    row: OperatorBatch
+    verb: str
+    status: str
+    done: int
+
+
+@admin.register(Overview)
+class OverviewAdmin(ViewOnly):
+    """One page in the place of a list."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The page."""
+        if request.method not in ("GET", "HEAD"):
+            return HttpResponseNotAllowed(["GET", "HEAD"])
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        known = figures()
+        stuck = dict(known.by_status)[Status.STUCK]
+        found, more = groups(MOST_GROUPS) if stuck else ([], False)
+        sagas = known.rows()
+        context = {
+            **self.page_context(request, _("Overview")),
+            "cards": [(status, messages.status_word(status), count) for status, count in known.by_status],
+            "statuses": [(status, messages.status_word(status)) for status in SHOWN],
+            "any": known.any,
+            "stuck": stuck,
+            "groups": found,
+            "groups_more": more,
+            "sagas": sagas[:MOST_SAGAS],
+            "sagas_more": len(sagas) - MOST_SAGAS,
+            "ended": known.ended,
+            "newest": NEWEST,
+            "deeds": _deeds(),
+            "batches": _batches(),
+            "at": self._addresses(),
+            **(extra_context or {}),
+        }
+        return TemplateResponse(request, "admin/saga_app/overview.html", context)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """There are no rows of it: the page is the only one."""
+        return HttpResponseRedirect(reverse("admin:saga_app_overview_changelist", current_app=self.admin_site.name))
+
+    def _addresses(self) -> dict[str, str]:
+        """Where the lists of the console are that this site has."""
+        return {name: address for name in LISTS if (address := self._address(f"saga_app_{name}_changelist"))}
+
+    def _address(self, name: str) -> str:
+        try:
+            return reverse(f"admin:{name}", current_app=self.admin_site.name)
+        except NoReverseMatch:
+            return ""
+
+
+def _deeds() -> list[Deed]:
+    """The newest verbs of people and programs."""
+    events = Event.objects.using(alias()).filter(request_id__isnull=False).order_by("-id").select_related("execution")
+    shown = ("at", "type", "actor_name", "reason", *(f"execution__{name}" for name in ("saga", "key", "status")))
+    return [
+        Deed(event, messages.event_word(event.type), readable(event.actor_name), readable_lines(event.reason))
+        for event in events.only(*shown, "execution__stuck_reason")[:MOST_EVENTS]
+    ]
+
+
+def _batches() -> list[Batch]:
+    """Those that are not over, the newest first."""
+    batches = OperatorBatch.objects.using(alias()).filter(status__in=GOING_ON).order_by("-created_at", "-id")
+    counted = batches.annotate(done=Count("items", filter=~Q(items__status=ItemStatus.PENDING)))
+    return [
+        Batch(one, verbs.word_of(one.verb), messages.word(messages.BATCH, one.status), one.done)
+        for one in counted[:MOST_BATCHES]
+    ]
