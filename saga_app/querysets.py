@@ -6,11 +6,21 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from django.db import models
-from django.db.models import Count, Q
+from django.db import connections, models
+from django.db.models import Count, F, Q
+from django.db.models.expressions import OrderBy
 
 from saga_app import clock
 from saga_app.core.status import DRIVEN, OPEN, TERMINAL, Status
+
+LAST = "\U0010ffff"  # sorts behind every other character
+
+
+class ByPattern(OrderBy):
+    """Character by character, whatever the database's language says: the order of PostgreSQL's pattern indexes."""
+
+    template = "%(expression)s USING ~<~ /* ASC */"  # Django looks for one of its own two words
+
 
 if TYPE_CHECKING:
     from saga_app.models import Event, Execution, StepRecord, Worker  # noqa: F401 - named in annotations
@@ -38,6 +48,16 @@ class ExecutionQuerySet(models.QuerySet["Execution"]):
     def in_queues(self, queues: Sequence[str] | None) -> ExecutionQuerySet:
         """Those that wait in one of these queues; None: in any."""
         return self if queues is None else self.filter(queue__in=queues)
+
+    def key_begins(self, text: str) -> ExecutionQuerySet:
+        """Those whose key begins with that, by key: so the index of the keys answers, however many there are.
+
+        Newest first, PostgreSQL may walk through all that is newer than the first of them.
+        """
+        if connections[self.db].vendor == "postgresql":
+            return self.filter(key__startswith=text).order_by(ByPattern(F("key")), ByPattern(F("saga")))
+        within = self.filter(key__gte=text, key__lt=text + LAST)  # SQLite's LIKE knows no case, and no index
+        return within.order_by("key", "saga")
 
     def light(self) -> ExecutionQuerySet:
         """Without the columns that may be large."""

@@ -134,10 +134,34 @@ class Execution(models.Model):
             models.Index(
                 F("queue"), F("priority"), F("due_at"), condition=Q(due_at__isnull=False), name="saga_execution_due"
             ),
-            models.Index(F("status"), F("created_at"), condition=~Q(status__in=TERMINAL), name="saga_execution_open"),
-            models.Index(F("status"), F("cause"), condition=Q(status="stuck"), name="saga_execution_stuck"),
+            # The lists of the console: the order first, so that a page is read and not sorted; then what is filtered
+            # by. What ended well, most of the table, is in two of them, and moves in none.
             models.Index(F("created_at").desc(), F("id").desc(), name="saga_execution_newest"),
             models.Index(F("saga"), F("created_at").desc(), name="saga_execution_saga"),
+            models.Index(
+                F("created_at").desc(),
+                F("id").desc(),
+                F("status"),
+                F("saga"),
+                F("queue"),
+                F("status_at"),
+                F("unwinding_at"),
+                F("resume_count"),
+                condition=~Q(status__in=TERMINAL),
+                name="saga_execution_open",
+            ),
+            models.Index(
+                F("status"),
+                F("created_at").desc(),
+                F("id").desc(),
+                F("saga"),
+                condition=Q(status__in=["failed", "cancelled"]),
+                name="saga_execution_unwell",
+            ),
+            models.Index(
+                F("status_at").desc(), F("id").desc(), condition=Q(status="stuck"), name="saga_execution_stuck_since"
+            ),
+            models.Index(F("status"), F("cause"), condition=Q(status="stuck"), name="saga_execution_stuck"),
         ]
 
     def __str__(self) -> str:
