@@ -90,14 +90,14 @@ def test_a_look_is_taken_once_a_poll(desk: Desk, monkeypatch: pytest.MonkeyPatch
     """Ordinary tasks are not delayed by looking: under load the broker is asked thousands of times a second."""
     monkeypatch.setattr(Conf, "POLL", 60)
     desk._pause = 60
-    with django_assert_num_queries(2):  # one for executions, one for queued steps
+    with django_assert_num_queries(3):  # one for executions, one for queued steps, one for batches
         desk.tickets()
         desk.tickets()
 
 
 def test_a_look_takes_no_lock_and_leaves_no_transaction(desk: Desk, django_assert_num_queries) -> None:
     start(1)
-    with django_assert_num_queries(2) as captured:
+    with django_assert_num_queries(3) as captured:
         desk.tickets()
     assert all(query["sql"].startswith("SELECT") and "FOR" not in query["sql"] for query in captured)
 

@@ -9,7 +9,7 @@ import time
 from django_q.tasks import async_task
 
 from saga_app import Approval, Backoff, Child, Context, ForEach, Parallel, Saga, Sleep, Wait, ref, step
-from tests.queue.works.notes import note
+from tests.queue.works.notes import note, notes
 from tests.site.models import Tag
 
 SOON = Backoff(first=0.01, max=0.01, jitter=0)
@@ -30,6 +30,16 @@ def walk(seconds: float, ctx: Context) -> None:
     time.sleep(seconds)
     note("walked", ctx.path)
 
+
+@step(attempts=1)
+def pay(ctx: Context) -> None:
+    """Fails until the provider is mended."""
+    if not notes("mended"):
+        raise OSError("the provider is down")
+    note("paid", ctx.execution_id)
+
+
+held = Saga("works-held", pay, on_failure="hold")
 
 slow = Saga("works-slow", walk.named("first"), walk.named("second"), walk.named("third"))
 
