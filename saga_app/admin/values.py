@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from saga_app import codec
+from saga_app import codec, messages
 from saga_app.conf import settings
 from saga_app.core.failures import ErrorInfo, readable
 from saga_app.core.redaction import HIDDEN, Redaction
@@ -64,6 +64,11 @@ def failure(text: str | None) -> Failure | None:
     info = ErrorInfo.from_json(text)
     details = "\n".join([info.traceback, *info.notes]).strip()
     return Failure(readable(info.text), _end(readable_lines(details), MAX_TRACEBACK))
+
+
+def took(seconds: float) -> str:
+    """A length of time, as finely as it is short."""
+    return f"{seconds:.2f} s" if seconds < 60 else messages.span(seconds)  # noqa: PLR2004 - a minute
 
 
 def readable_lines(text: str) -> str:

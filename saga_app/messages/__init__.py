@@ -27,6 +27,7 @@ from saga_app.messages.words import (
     STATUS,
     STEP,
     VERB,
+    WAIT,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ __all__ = [
     "STATUS",
     "STEP",
     "VERB",
+    "WAIT",
     "by_hand",
     "compensation_word",
     "cure",

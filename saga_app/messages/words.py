@@ -244,3 +244,15 @@ CHOICE: Words = {
     "timeout": _("its time was up"),
     "(cut)": _("cut short"),
 }
+
+WAIT: Words = {  # of a stretch of time in which nobody worked
+    "worker": _("waits for a worker"),
+    "queue": _("waits in a queue"),
+    "backoff": _("waits for its next attempt"),
+    "outcome": _("waits until its outcome is known"),
+    "operator": _("waits for an operator"),
+    "wait": _("waits for a signal"),
+    "approval": _("waits for a decision"),
+    "sleep": _("sleeps"),
+    "child": _("waits for its child"),
+}
