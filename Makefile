@@ -10,7 +10,7 @@ FOUND = $(foreach minor,14 13 12,$(shell python3.$(minor) -c 'import sys; print(
 NEWEST = $(firstword $(FOUND))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint soak bench clean
+.PHONY: help demo test test-all lint messages soak bench clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ lint: $(READY) ## formatting, lint, types and the floors of the house
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy saga_app tests/typing/good.py
 	$(BIN)/pyright --pythonpath $(BIN)/python
+
+messages: $(READY) ## bring the translations up to date (needs GNU gettext)
+	$(BIN)/python -m tests.catalogs
 
 soak: $(READY) ## real orders through workers that are killed: make soak ORDERS=folder
 	$(BIN)/python -m project.soak $(if $(ORDERS),--orders $(ORDERS)) $(ARGS)

@@ -35,6 +35,7 @@ if find_spec("rest_framework"):  # the API is an extra: the site works without i
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -73,6 +74,7 @@ DATABASES = {"default": database(os.environ.get("DATABASE_URL") or f"sqlite:///{
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français")]  # each browser is shown its own
 TIME_ZONE = "UTC"
 USE_TZ = True
 
