@@ -14,7 +14,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext_lazy as _
 
 from saga_app import messages
-from saga_app.admin import verbs
+from saga_app.admin import approvals, verbs
 from saga_app.admin.figures import MOST_SAGAS, NEWEST, SHOWN, figures
 from saga_app.admin.groups import groups
 from saga_app.admin.pages import ViewOnly
@@ -74,6 +74,8 @@ class OverviewAdmin(ViewOnly):
             "stuck": stuck,
             "groups": found,
             "groups_more": more,
+            "approvals": approvals.count_for(request.user),
+            "approvals_most": approvals.MOST,
             "sagas": sagas[:MOST_SAGAS],
             "sagas_more": len(sagas) - MOST_SAGAS,
             "ended": known.ended,

@@ -24,8 +24,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def own_sagas():
+    testing.clock.forward(0)  # it stands still: no second passes between what is made and what is said
     with registry.isolate():
         yield
+    testing.clock.release()
 
 
 @pytest.fixture
