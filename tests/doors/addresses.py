@@ -16,6 +16,7 @@ from django.db.models import Model
 from django.urls import URLPattern, reverse
 from django.utils.http import urlencode
 
+from saga_app.admin.batches import ACTS
 from saga_app.admin.gates import GATE_VERBS
 from saga_app.core.verbs import VERBS
 from saga_app.models import Execution, OperatorBatch, Overview, SagaVersion, StuckExecution, WaitingApproval, Worker
@@ -48,6 +49,12 @@ def verbs(world: World) -> Iterator[Arguments]:
         yield {"object_id": one.pk, "verb": verb, "?gate": gate}
 
 
+def acts(world: World) -> Iterator[Arguments]:
+    """What may be done to a batch, each to one of every status."""
+    for act in ACTS:
+        yield from ({**arguments, "act": act} for arguments in pks(world.batches.values()))
+
+
 EXAMPLES: dict[str | type[Model], Example] = {
     Execution: lambda world: pks(executions(world)),
     Overview: lambda world: pks(executions(world)[:1]),
@@ -57,6 +64,8 @@ EXAMPLES: dict[str | type[Model], Example] = {
     SagaVersion: lambda world: pks(SagaVersion.objects.filter(saga__in=["order", "gated", "parent"])),
     Worker: lambda world: pks(Worker.objects.all()),
     "saga_app_execution_verb": verbs,
+    "saga_app_operatorbatch_act": acts,
+    "saga_app_cause": lambda world: [{"cause": one.cause} for one in world.states.values() if one.cause],
 }
 
 
@@ -100,7 +109,7 @@ def addresses(world: World) -> Iterator[Address]:
 
 
 def filled_in(world: World, model: type[Model], pattern: URLPattern) -> Iterator[Address]:
-    name, wanted = pattern.name or "", set(pattern.pattern.converters)
+    name, wanted = pattern.name or "", set(pattern.pattern.regex.groupindex)
     for arguments in examples(world, model, name) if wanted else [{}]:
         query = {key[1:]: value for key, value in arguments.items() if key.startswith("?")}
         filled = {key: value for key, value in arguments.items() if not key.startswith("?")}

@@ -5,7 +5,7 @@
 
 (() => {
   const SOON = 2000, LATE = 60000, SLOWER = 1.5, PAUSED = "saga-live-paused";
-  const GONE = [404, 410], OUT = [401, 403];
+  const GONE = [404, 410], OUT = [401, 403], AGES = "time, [data-saga-age]";
   const template = document.getElementById("saga-live-bar");
   const regions = () => [...document.querySelectorAll("[data-saga-live][id]")];
   const isFinal = () => regions().some((region) => region.dataset.sagaLive === "final");
@@ -23,7 +23,7 @@
   function update(old, fresh) {
     if (old.nodeType !== Node.ELEMENT_NODE) {
       if (old.data === fresh.data) return;
-      moved ||= !old.parentElement.closest("time"); // that something is older now is no news
+      moved ||= !old.parentElement.closest(AGES); // that something is older now is no news
       old.data = fresh.data;
       return;
     }
@@ -46,7 +46,7 @@
     for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !ours(name)) old.removeAttribute(name);
     for (const { name, value } of fresh.attributes) {
       if (old.getAttribute(name) === value || ours(name)) continue;
-      moved ||= !old.closest("time");
+      moved ||= !old.closest(AGES);
       old.setAttribute(name, value);
     }
   }
