@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from datetime import UTC
 from typing import Any, cast
-from uuid import UUID
 
 from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
+from django.db.models.expressions import Combinable
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import cached_property
@@ -30,15 +30,26 @@ class CappedPaginator(Paginator):  # type: ignore[type-arg]
 
     @cached_property
     def count(self) -> int:
-        """How many rows there are, at most CAP."""
+        """How many rows there are, at most CAP.
+
+        They are counted in the order of the list, by its first column alone: the index that has the order has them
+        all. Without an order the database would begin to read the table.
+        """
         rows = cast("QuerySet[Execution]", self.object_list)
-        counted = rows.order_by().values("pk")[: CAP + 1].count()
+        first = rows.query.order_by[0] if rows.query.order_by else "pk"
+        column = first.lstrip("-") if isinstance(first, str) else cast("Any", first).expression.name
+        counted: int = rows.order_by(first).values(column)[: CAP + 1].count()
         self.more = counted > CAP
         return min(counted, CAP)
 
 
 class ExecutionChangeList(ChangeList):
     """A page of executions with their facts, each row leading to the run page."""
+
+    def get_ordering(self, request: HttpRequest, queryset: QuerySet[Execution]) -> list[str | Combinable]:
+        """By one column, and then by the id in the same direction, which is how the indexes have it."""
+        first = str(super().get_ordering(request, queryset)[0])
+        return [first, "-pk" if first.startswith("-") else "pk"]
 
     def get_results(self, request: HttpRequest) -> None:
         """Read the page, then what the step records say of it."""
@@ -55,10 +66,11 @@ class ExecutionChangeList(ChangeList):
             "admin:saga_app_execution_change", args=[result.pk], current_app=self.model_admin.admin_site.name
         )
 
-
-def search(executions: QuerySet[Execution], term: str) -> QuerySet[Execution]:
-    """The executions of exactly that id or key; both are answered by an index."""
-    found = Q(key=term)
-    with suppress(ValueError):  # then it is no id
-        found |= Q(pk=UUID(term))
-    return executions.filter(found)
+    def older(self) -> str:
+        """How the list goes on behind the last page that can be reached; empty where it does not, or not by date."""
+        last = self.paginator.more and self.page_num == self.paginator.num_pages and self.result_list
+        newest_first = list(self.queryset.query.order_by)[:1] == ["-created_at"]
+        if not (last and newest_first):
+            return ""
+        at = self.result_list[-1].created_at.astimezone(UTC)
+        return self.get_query_string({"before": f"{at:%Y-%m-%dT%H:%M:%S.%fZ}"}, ["p"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import admin, messages
@@ -15,15 +15,27 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext_lazy as _
 
 from saga_app.admin import around, runpage, verbs
-from saga_app.admin.changelist import CappedPaginator, ExecutionChangeList, search
+from saga_app.admin.changelist import CappedPaginator, ExecutionChangeList
 from saga_app.admin.columns import Columns
-from saga_app.admin.filters import ReasonFilter, SagaFilter, StatusFilter
+from saga_app.admin.filters import (
+    AgeFilter,
+    CreatedFilter,
+    DirectionFilter,
+    QueueFilter,
+    ReasonFilter,
+    ResumedFilter,
+    SagaFilter,
+    StatusFilter,
+)
 from saga_app.admin.gates import GATE_VERBS
+from saga_app.admin.links import BeforeFilter, CauseFilter, ParentFilter
 from saga_app.admin.pages import Crumb, ViewOnly
+from saga_app.admin.search import HELP, search
 from saga_app.core.failures import readable
 from saga_app.core.status import Status
 from saga_app.core.verbs import VERBS
 from saga_app.models import Execution, StuckExecution
+from saga_app.querysets import ExecutionQuerySet
 
 
 class ReadOnlyAdmin(Columns, ViewOnly):
@@ -32,13 +44,15 @@ class ReadOnlyAdmin(Columns, ViewOnly):
     change_list_template = "admin/saga_app/change_list.html"
     list_display_links = ("name",)
     list_per_page = 50
-    ordering = ("-created_at", "-id")
     paginator = CappedPaginator
-    search_fields = ("id__exact", "key__exact")
-    search_help_text = _("The whole id or the whole key.")
+    search_fields = ("id__exact",)  # this shows the box; what it finds, get_search_results says
+    search_help_text = HELP
     show_facets = admin.ShowFacets.NEVER
     show_full_result_count = False
-    sortable_by: ClassVar[tuple[str, ...]] = ("age",)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Nothing but our filters. Others would read the whole table, or find out what pages do not show."""
+        return lookup in {getattr(one, "parameter_name", one) for one in self.list_filter}
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ExecutionChangeList]:
         """The list that reads a page's facts."""
@@ -51,16 +65,21 @@ class ReadOnlyAdmin(Columns, ViewOnly):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Execution], search_term: str
     ) -> tuple[QuerySet[Execution], bool]:
-        """The id or the key, exactly."""
-        return (search(queryset, search_term) if search_term else queryset), False
+        """What the help text says."""
+        return (search(cast("ExecutionQuerySet", queryset), search_term) if search_term.strip() else queryset), False
 
 
 @admin.register(Execution)
 class ExecutionAdmin(ReadOnlyAdmin):
     """All executions, the run page, the verbs."""
 
-    list_display = ("state", "saga", "name", "step", "attempts", "age", "due")
-    list_filter = (StatusFilter, SagaFilter)
+    list_display = ("state", "of_saga", "name", "step", "direction", "attempts", "since", "created", "due")
+    list_filter = (
+        StatusFilter, SagaFilter, AgeFilter, DirectionFilter, ResumedFilter, QueueFilter, CreatedFilter,
+        BeforeFilter, ParentFilter,
+    )  # fmt: skip
+    ordering = ("-created_at", "-pk")
+    sortable_by = ("created",)
 
     def get_urls(self) -> list[URLPattern]:
         """The confirm pages come first: Django's own last address takes everything."""
@@ -123,11 +142,21 @@ class ExecutionAdmin(ReadOnlyAdmin):
 
 @admin.register(StuckExecution)
 class StuckExecutionAdmin(ReadOnlyAdmin):
-    """The executions that wait for an operator."""
+    """The executions that wait for an operator, the latest first.
 
-    list_display = ("state", "saga", "name", "step", "attempts", "stuck_for")
-    list_filter = (ReasonFilter, SagaFilter)
-    sortable_by = ()
+    Whoever is called at night is called because of what got stuck a moment ago; what has been stuck for weeks was seen
+    by day, and would fill the first page. For that one there are the other order, and the filter by age.
+    """
+
+    list_display = ("state", "of_saga", "name", "step", "direction", "attempts", "since", "created")
+    list_filter = (ReasonFilter, SagaFilter, AgeFilter, DirectionFilter, ResumedFilter, CauseFilter)
+    ordering = ("-status_at", "-pk")
+    sortable_by = ("since", "created")
+
+    def get_urls(self) -> list[URLPattern]:
+        """The page of a cause, whose hash is in its address."""
+        view = self.admin_site.admin_view(self.cause_view)
+        return [re_path(r"^cause/(?P<cause>[0-9a-f]{16})/$", view, name="saga_app_cause"), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Execution]:
         """The stuck ones."""
