@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.contrib import admin
@@ -27,7 +28,8 @@ from saga_app.store.transactions import alias
 
 LISTS = ("execution", "stuckexecution", "waitingapproval", "operatorbatch", "sagaversion")
 MOST_GROUPS = 20
-MOST_EVENTS = 10
+MOST_DEEDS = 10
+MOST_VERBS = 200  # that are looked through for them
 MOST_BATCHES = 5
 GOING_ON = [BatchStatus.RUNNING, BatchStatus.HOLDING, BatchStatus.PAUSED]
 
@@ -105,12 +107,14 @@ class OverviewAdmin(ViewOnly):
 
 
 def _deeds() -> list[Deed]:
-    """The newest verbs of people and programs."""
+    """The newest verbs. A signal that no person sent is traffic, of which there may be much: it is left out."""
     events = Event.objects.using(alias()).filter(request_id__isnull=False).order_by("-id").select_related("execution")
     shown = ("at", "type", "actor_name", "reason", *(f"execution__{name}" for name in ("saga", "key", "status")))
+    newest = events.only(*shown, "execution__stuck_reason")[:MOST_VERBS]
+    told = (event for event in newest if event.type != "signal" or event.actor_name)
     return [
         Deed(event, messages.event_word(event.type), readable(event.actor_name), readable_lines(event.reason))
-        for event in events.only(*shown, "execution__stuck_reason")[:MOST_EVENTS]
+        for event in islice(told, MOST_DEEDS)
     ]
 
 

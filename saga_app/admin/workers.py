@@ -66,6 +66,10 @@ class WorkerAdmin(ViewOnly):
     show_full_result_count = False
     sortable_by: ClassVar[tuple[str, ...]] = ()
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Nobody is selected here."""
+        return super().changelist_view(request, {"title": _("Workers"), **(extra_context or {})})
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[WorkerChangeList]:
         """The list that reads what they drive."""
         return WorkerChangeList

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from saga_app import Saga, batches, clock, testing
+from saga_app import Saga, Wait, batches, clock, testing
 from saga_app.admin import figures, overview
 from saga_app.core import registry
 from saga_app.models import Execution
@@ -160,6 +160,17 @@ def test_who_did_what_when_and_why(root: Client) -> None:
     assert "alice <b> resolve" in text and "paid back <i>by hand</i>" in text
     assert "stuck" not in text.partition("resolve")[0]
     assert "<i>by hand" not in content(root)
+
+
+def test_what_programs_send_is_no_deed(root: Client) -> None:
+    """Signals of programs come by the thousand, and would leave no line for what people did."""
+    execution = testing.run(Saga("gated", Wait("paid")))
+    execution.suspend(reason="by a program")
+    for number in range(12):
+        execution.signal("paid", key=str(number))
+    execution.signal("paid", actor=User.objects.get(), reason="by a person")
+    text = text_of(root).partition("What operators did")[2]
+    assert text.count("signal") == 1 and "by a person" in text and "by a program" in text
 
 
 def test_batches_that_are_not_over(root: Client) -> None:
