@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from saga_app import clock, messages
@@ -121,7 +122,9 @@ def _first(execution: Execution) -> str:
 
 
 def _with_reason(text: str, reason: str) -> str:
-    return f"{text} “{readable(reason)}”" if reason else text
+    if not reason:
+        return text
+    return format_html(_("{text} “{reason}”"), text=text, reason=format_html("<bdi>{}</bdi>", readable(reason)))
 
 
 def _cure(execution: Execution) -> str:

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Left, Length
 from django.utils.translation import ngettext
 
-from saga_app import engine, messages
+from saga_app import acting, messages
 from saga_app.admin.cause import CALLED
-from saga_app.admin.values import MAX_ATTEMPTS, MAX_VALUE, Failure, failure, value
+from saga_app.admin.values import MAX_ATTEMPTS, MAX_VALUE, Failure, failure, took, value
 from saga_app.core import registry
 from saga_app.core.failures import readable
-from saga_app.core.outcomes import CUT
-from saga_app.core.unwind import Action, Planned
+from saga_app.core.saga import Saga
+from saga_app.core.snapshot import Snapshot
+from saga_app.core.unwind import Action, Planned, plan_unwind, undone
 from saga_app.models import Execution, StepRecord
 
 SETTLED = (Action.DONE, Action.NOTHING)
@@ -103,12 +104,18 @@ def with_values(records: QuerySet[StepRecord]) -> QuerySet[StepRecord]:
     )
 
 
-def rows(records: Iterable[StepRecord]) -> list[Row]:
-    """Each record as the page shows it. The records come from `with_values`."""
-    return [_row(record) for record in records]
+def rows(records: Iterable[StepRecord], saga: Saga[Any] | None = None) -> list[Row]:
+    """Each record as the page shows it. The records come from `with_values`; `saga` says what an output is called."""
+    return [_row(record, provided(saga, record.path)) for record in records]
 
 
-def _row(record: Any) -> Row:
+def provided(saga: Saga[Any] | None, path: str) -> str:
+    """The name under which the output of a record is known to others; "" where nobody can say."""
+    node = saga.node(path) if saga else None
+    return str(getattr(node, "provides", None) or "")
+
+
+def _row(record: Any, provides: str) -> Row:
     attempts = record.attempts
     return Row(
         record=record,
@@ -119,7 +126,7 @@ def _row(record: Any) -> Row:
         compensation=messages.compensation_word(record.compensation_status),
         took=_took(record.started_at, record.finished_at),
         arguments=value(record.arguments_shown, record.arguments_length),
-        output=value(record.output_shown, record.output_length),
+        output=value(record.output_shown, record.output_length, record.name, provides),
         failure=failure(record.error_text),
         compensation_failure=failure(record.compensation_error_text),
         attempts=[_attempt(entry) for entry in attempts[-MAX_ATTEMPTS:]],
@@ -149,7 +156,7 @@ def _attempt(entry: Mapping[str, Any]) -> Attempt:
         took=_took(started, ended),
         outcome=messages.word(messages.OUTCOME, entry.get("outcome", "running")),
         error=readable(entry.get("error") or ""),
-        delay=f"{entry['delay']:.1f} s" if entry.get("delay") else "",
+        delay=messages.seconds(entry["delay"], 1) if entry.get("delay") else "",
     )
 
 
@@ -160,15 +167,15 @@ def _moment(text: str | None) -> datetime | None:
 def _took(started: datetime | None, ended: datetime | None) -> str:
     if started is None or ended is None:
         return ""
-    seconds = (ended - started).total_seconds()
-    return f"{seconds:.2f} s" if seconds < 60 else messages.span(seconds)  # noqa: PLR2004 - a minute
+    return took((ended - started).total_seconds())
 
 
-def plan_of(execution: Execution) -> Plan:
-    """The unwind of an execution as it would go now."""
-    if registry.get(execution.saga, execution.revision) is None:
+def plan_of(execution: Execution, facts: Snapshot | None = None) -> Plan:
+    """The unwind of an execution as it would go now; `facts`, where they have been read."""
+    saga = registry.get(execution.saga, execution.revision)
+    if saga is None:
         return Plan([], error=messages.sentence("unknown_saga"))
-    planned = engine.plan(execution)
+    planned = plan_unwind(saga, facts or acting.facts_of(execution))
     first = next((i for i, line in enumerate(planned) if line.action not in SETTLED), 0)
     before = max(first - BEFORE, 0) if len(planned) > MAX_ROWS else 0
     shown = planned[before : before + MAX_ROWS]
@@ -181,14 +188,10 @@ def _lines(planned: Iterable[Planned]) -> Iterator[PlanLine]:
         yield PlanLine(line.path, line.action, messages.word(messages.ACTION, line.action), reason)
 
 
-def undone_of(execution: Execution) -> Undone:
-    """The steps whose effect still stands in the world, the latest first: the unwind takes them in that order.
-
-    What lies before the milestone at which an unwind rests stands because it shall.
-    """
-    stops = execution.steps.filter(Q(kind="milestone") | Q(kind="child") & ~Q(choice__in=["", CUT]))
-    stop = stops.order_by("-seq").values_list("seq", flat=True).first()
-    undone = execution.steps.undone() if stop is None else execution.steps.undone().filter(seq__gte=stop)
-    records = list(with_values(undone).order_by("-seq")[: MAX_ROWS + 1])
-    more = undone.count() - MAX_ROWS if len(records) > MAX_ROWS else 0
-    return Undone(rows(records[:MAX_ROWS]), more)
+def undone_of(execution: Execution, facts: Snapshot | None = None) -> Undone:
+    """The steps whose effect still stands in the world, the latest first: the unwind takes them in that order."""
+    facts = facts or acting.facts_of(execution)
+    saga = registry.get(execution.saga, execution.revision)
+    found = undone(saga, facts)
+    shown = execution.steps.filter(seq__in=[record.seq for record in found[:MAX_ROWS]])
+    return Undone(rows(with_values(shown).order_by("-seq"), saga) if found else [], max(len(found) - MAX_ROWS, 0))

@@ -31,30 +31,30 @@ class Failure:
     details: str
 
 
-def value(text: str | None, length: int | None = None, *, name: str = "") -> str:
+def value(text: str | None, length: int | None = None, *names: str) -> str:
     """A stored value as indented JSON, redacted; the beginning of it where it is too long for a page.
 
     Args:
         text: what is stored, or its first MAX_VALUE + 1 characters.
         length: how long the stored text is, where `text` may be a part of it.
-        name: what it stands under, where that is a name of somebody's.
+        names: what it is called.
     """
     if text is None:
         return ""
     length = len(text) if length is None else length
     is_cut = len(text) < length
     data = codec.beginning(text) if is_cut else codec.plain(text)
-    shown = readable_lines(json.dumps(redacted(data, name), indent=2, ensure_ascii=False))
+    shown = readable_lines(json.dumps(redacted(data, *names), indent=2, ensure_ascii=False))
     if not is_cut and len(shown) <= MAX_VALUE:
         return shown
     total = length if is_cut else len(shown)
     return shown[:MAX_VALUE] + "\n" + _("… the beginning of %(length)d characters") % {"length": total}
 
 
-def redacted(data: Any, name: str = "") -> Any:
-    """JSON values without what `SAGA["REDACT"]` hides: at any depth, and as a whole where their own name says so."""
+def redacted(data: Any, *names: str) -> Any:
+    """JSON values without what `SAGA["REDACT"]` hides: at any depth, and as a whole where a name of theirs says so."""
     redaction = Redaction(settings.REDACT)
-    return HIDDEN if name and data is not None and redaction.hides(name) else redaction.apply(data)
+    return HIDDEN if data is not None and any(map(redaction.hides, names)) else redaction.apply(data)
 
 
 def failure(text: str | None) -> Failure | None:
@@ -68,7 +68,7 @@ def failure(text: str | None) -> Failure | None:
 
 def took(seconds: float) -> str:
     """A length of time, as finely as it is short."""
-    return f"{seconds:.2f} s" if seconds < 60 else messages.span(seconds)  # noqa: PLR2004 - a minute
+    return messages.seconds(seconds, 2) if seconds < 60 else messages.span(seconds)  # noqa: PLR2004 - a minute
 
 
 def readable_lines(text: str) -> str:

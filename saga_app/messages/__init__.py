@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
 from saga_app.messages.batches import BATCH, BATCH_ACT, BATCH_REFUSAL, HALTED, ITEM
@@ -67,6 +68,7 @@ __all__ = [
     "optional_failed",
     "reason_word",
     "rollback_word",
+    "seconds",
     "sentence",
     "span",
     "status_word",
@@ -147,6 +149,11 @@ def by_hand(count: int) -> str:
 def optional_failed(count: int) -> str:
     """How many steps of a completed execution failed and were allowed to."""
     return ngettext("%(count)d optional step failed", "%(count)d optional steps failed", count) % {"count": count}
+
+
+def seconds(length: float, places: int) -> str:
+    """A length in seconds and parts of one, as the language writes numbers."""
+    return gettext("%s s") % number_format(length, places)
 
 
 def span(seconds: object) -> str:

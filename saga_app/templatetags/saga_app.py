@@ -61,7 +61,7 @@ def saga_breadcrumbs(crumbs: Iterable[tuple[str, object]]) -> SafeString:
             '<ol class="breadcrumbs">{}</ol>', format_html_join("\n", "{}", ((_li(*c),) for c in crumbs))
         )
     links = [
-        [format_html('<a href="{}">{}</a>', url, text) if url else format_html("<bdi>{}</bdi>", text)]
+        [format_html('<a href="{}"><bdi>{}</bdi></a>', url, text) if url else format_html("<bdi>{}</bdi>", text)]
         for url, text in crumbs
     ]
     return format_html('<div class="breadcrumbs">{}</div>', format_html_join(" \u203a ", "{}", links))
@@ -69,7 +69,7 @@ def saga_breadcrumbs(crumbs: Iterable[tuple[str, object]]) -> SafeString:
 
 def _li(url: str, text: object) -> SafeString:
     if url:
-        return format_html('<li><a href="{}">{}</a></li>', url, text)
+        return format_html('<li><a href="{}"><bdi>{}</bdi></a></li>', url, text)
     return format_html('<li aria-current="page"><bdi>{}</bdi></li>', text)
 
 

@@ -9,6 +9,7 @@ from django import template
 from django.http import HttpRequest
 from django.template.context import Context
 from django.urls import NoReverseMatch, reverse
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -69,7 +70,7 @@ def _due(pulse: Pulse, late: float) -> str:
 
 
 def _capped(count: int) -> str:
-    return f"{reading.MOST:,}+" if count > reading.MOST else str(count)
+    return f"{number_format(reading.MOST, force_grouping=True)}+" if count > reading.MOST else str(count)
 
 
 def _alarms(pulse: Pulse) -> Iterator[tuple[str, str]]:
