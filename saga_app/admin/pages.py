@@ -20,7 +20,7 @@ Crumb = tuple[str, object]
 class ViewOnly(admin.ModelAdmin):  # type: ignore[type-arg]
     """Rows for those who may view executions. Nobody adds, changes or deletes them here: executions have verbs."""
 
-    actions = None
+    actions: Sequence[str] | None = None
 
     @property
     def urls(self) -> list[URLPattern]:
