@@ -142,5 +142,5 @@ def _signals(execution: Execution) -> Iterator[Message]:
             signal=signal,
             what=messages.word(messages.CHOICE, signal.verdict) if signal.verdict else "",
             sender=readable(signal.sender_name),
-            payload=value(signal.payload_shown, signal.payload_length),
+            payload=value(signal.payload_shown, signal.payload_length, signal.name),
         )

@@ -135,7 +135,7 @@ def _rollback(last: Told | None, status: Status, *, unwinding: bool) -> Rollback
     return RollbackStatus.STUCK if status == Status.STUCK and unwinding else RollbackStatus.NONE
 
 
-def _word(words: type[W], said: object) -> W:
+def _word(words: type[W], said: Any) -> W:
     """A word of the history; one that is not known any more is none."""
     return words(said) if said in list(words) else words("")
 

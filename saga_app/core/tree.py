@@ -108,7 +108,8 @@ class _Lane:
 class Ahead:
     """Records that come before others, unless these are independent of them: asked at once, however many there are."""
 
-    def __init__(self, saga: Saga[Any]) -> None:
+    def __init__(self, saga: Saga[Any] | None) -> None:
+        """Where the saga is not known, nothing is independent of anything."""
         self._saga, self._outside = saga, _Lane()
 
     def add(self, path: str) -> None:
@@ -131,7 +132,7 @@ class Ahead:
         return lane.has_some or bool(lane.groups)
 
     def _lanes(self, path: str) -> tuple[tuple[str, str], ...]:
-        place = self._saga.place(path)
+        place = self._saga.place(path) if self._saga is not None else None
         return lanes_of(place, path) if place is not None and place.lanes else ()
 
 

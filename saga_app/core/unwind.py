@@ -83,6 +83,22 @@ def _rests(record: Record) -> bool:
     return record.kind == "milestone" or (record.kind == "child" and record.choice not in ("", CUT))
 
 
+def undone(saga: Saga[Any] | None, snapshot: Snapshot) -> list[Record]:
+    """The records whose effect stands, or may stand, in the world and is not to stay there, the latest start first.
+
+    What a milestone keeps is not among them: it stands because it shall. Another lane of its group is not kept.
+    """
+    x = snapshot if snapshot.unwinding else settle_open(saga, snapshot)
+    found, rests = [], Ahead(saga)
+    for record in sorted(x.records, key=lambda r: r.seq, reverse=True):
+        is_undone = record.compensation_status in (CompensationStatus.COMPENSATED, CompensationStatus.RESOLVED)
+        if owed(record) and not is_undone and not rests.holds_back(record.path):
+            found.append(record)
+        if _rests(record):
+            rests.add(record.path)
+    return found
+
+
 def rests_at(x: Snapshot) -> str:
     """The name of the milestone at which an unwind rests, or nothing."""
     found = rest(x.records) if x.pivoted_at is None else None
