@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import Permission, User
+from django.db import connections
 
 from saga_app import batches, clock
 from saga_app.models import Event, Execution, OperatorBatch
+from saga_app.store.transactions import alias, inside_transactions
 
 
 def operator(*verbs: str, name: str = "anna") -> User:
@@ -65,10 +68,11 @@ def told(batch: OperatorBatch, verb: str) -> Counter[str]:
 
 
 def drive(batch: OperatorBatch, *, worker: str = "host:1", most: int = 200) -> OperatorBatch:
-    """Let one worker go on until nothing of it is due."""
-    for _ in range(most):
-        if not batches.drive_next(holder=worker):
-            break
+    """Let one worker go on until nothing of it is due; inside a test's transaction, too."""
+    with inside_transactions() if connections[alias()].in_atomic_block else nullcontext():
+        for _ in range(most):
+            if not batches.drive_next(holder=worker):
+                break
     return again(batch)
 
 
