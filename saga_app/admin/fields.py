@@ -112,11 +112,14 @@ def _yes_or_no() -> forms.Field:
     return Choice([("true", _("yes"), True), ("false", _("no"), False)])
 
 
-def _moment() -> forms.Field:
-    """To the second; in the zone in which the page shows moments."""
+def field_for_moment(**options: Any) -> forms.DateTimeField:
+    """A moment to the second, in the zone in which the page shows moments; it may be left out."""
     widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S")
-    zone = _("Time zone: %(zone)s.") % {"zone": timezone.get_current_timezone_name()}
-    return forms.DateTimeField(widget=widget, help_text=zone)
+    return forms.DateTimeField(widget=widget, required=False, **options)
+
+
+def _moment() -> forms.Field:
+    return field_for_moment(help_text=_("Time zone: %(zone)s.") % {"zone": timezone.get_current_timezone_name()})
 
 
 def _day() -> forms.Field:

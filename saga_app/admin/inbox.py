@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,19 +20,17 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from saga_app import clock, codec, messages
+from saga_app import clock, messages
 from saga_app.admin.approvals import decidable, gates, node_of, open_approvals
 from saga_app.admin.changelist import CappedPaginator
 from saga_app.admin.pages import ViewOnly
-from saga_app.admin.values import redacted
+from saga_app.admin.short import in_short
 from saga_app.core import registry
 from saga_app.core.approvals import Approval
-from saga_app.core.failures import readable
 from saga_app.models import WaitingApproval
 from saga_app.templatetags.saga_app import saga_ago, saga_moment
 
 READ = 2_000  # characters of an input that are read to show its beginning
-SHOWN = 160
 LARGE = ("arguments_text", "output_text", "error_text", "attempts_text")
 
 
@@ -232,20 +229,3 @@ def _why_not(row: Any, node: Approval | None, user: Any) -> str:
     if row.due_at is not None and row.due_at < clock.now():
         return _("Its time is up.")
     return ""
-
-
-def in_short(text: str, length: int) -> str:
-    """What is stored, redacted, in one line: name and value of each field."""
-    data = redacted(codec.plain(text) if len(text) >= length else codec.beginning(text))
-    if not isinstance(data, dict):
-        return _cut(json.dumps(data, ensure_ascii=False))
-    return _cut(", ".join(f"{name}: {_plain(one)}" for name, one in data.items()))
-
-
-def _plain(one: Any) -> str:
-    return one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
-
-
-def _cut(text: str) -> str:
-    text = readable(text)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
