@@ -99,15 +99,16 @@ def _context(admin: ViewOnly, request: HttpRequest, cause: str) -> dict[str, Any
     }
     if found is None:
         return context
+    sample = Execution.objects.using(alias()).light().get(pk=found.sample.pk)
     executions = list(stuck_of(cause).light().order_by("status_at", "pk")[:MOST])
     known = facts_of(executions)
     return context | {
         "cure": messages.cure(found.sample.stuck_reason),
-        "head": cause_of(found.sample),
+        "head": cause_of(sample),
         "rows": [(execution, known[execution.pk]) for execution in executions],
         "more": found.count - len(executions),
         "tried": _last_try(found),
-        "buttons": list(_buttons(request, found.sample)),
+        "buttons": list(_buttons(request, sample)),
     }
 
 

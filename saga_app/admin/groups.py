@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import CharField, Count, Max, Min, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, JSONObject
 
 from saga_app import clock, messages
 from saga_app.admin.values import Failure, failure
@@ -18,6 +18,8 @@ from saga_app.models import Execution, StepRecord
 from saga_app.querysets import ExecutionQuerySet
 from saga_app.store.pulse import LATELY
 from saga_app.store.transactions import alias
+
+SAMPLE = ("saga", "revision", "key", "status", "stuck_reason", "failing_path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class Group:
         last: since when the last.
         lately: how many came within the last hour.
         again: how many an operator has resumed before, and here they are again.
-        sample: the newest of them.
+        sample: the latest of them, as far as a link to it needs it.
+        back: they were going back.
         failure: what was raised, where something was.
     """
 
@@ -42,6 +45,7 @@ class Group:
     lately: int
     again: int
     sample: Execution
+    back: bool
     failure: Failure | None
 
     @property
@@ -52,7 +56,7 @@ class Group:
     @property
     def direction(self) -> str:
         """Where it was going."""
-        return messages.word(messages.DIRECTION, "compensate" if self.sample.unwinding_at else "forward")
+        return messages.word(messages.DIRECTION, "compensate" if self.back else "forward")
 
     @property
     def title(self) -> str:
@@ -60,24 +64,26 @@ class Group:
         return f"{readable(self.sample.saga)} {readable(self.sample.failing_path)}: {self.line}"
 
 
-def stuck_of(cause: str) -> ExecutionQuerySet:
+def stuck_of(cause: Any) -> ExecutionQuerySet:
     """The executions of a group, as they are now."""
     stuck: ExecutionQuerySet = Execution.objects.using(alias()).stuck()
     return stuck.filter(cause=cause)
 
 
 def groups(most: int) -> tuple[list[Group], bool]:
-    """The largest groups, and whether there are more. Two queries, of what is stuck alone."""
-    rows = list(_aggregated(Execution.objects.using(alias()).stuck())[: most + 1])
-    return _with_samples(rows[:most]), len(rows) > most
+    """The largest groups, and whether there are more."""
+    rows = list(_read(Execution.objects.using(alias()).stuck())[: most + 1])
+    return [_group(row) for row in rows[:most]], len(rows) > most
 
 
 def group(cause: str) -> Group | None:
     """The group of that cause; None where nothing is stuck of it (any more)."""
-    return next(iter(_with_samples(list(_aggregated(stuck_of(cause))))), None)
+    row = _read(stuck_of(cause)).first()
+    return _group(row) if row else None
 
 
-def _aggregated(executions: QuerySet[Execution]) -> QuerySet[Any, Any]:
+def _read(executions: QuerySet[Execution]) -> QuerySet[Any, Any]:
+    """One query, of what is stuck alone."""
     return (
         executions.order_by()
         .values("cause")
@@ -87,33 +93,37 @@ def _aggregated(executions: QuerySet[Execution]) -> QuerySet[Any, Any]:
             last=Max("status_at"),
             lately=Count("pk", filter=Q(status_at__gt=clock.now() - LATELY)),
             again=Count("pk", filter=Q(resume_count__gt=0)),
-            sample=Max(Cast("pk", CharField())),  # PostgreSQL has no greatest UUID before 18
+            sample=Subquery(_samples()),
         )
         .order_by("-count", "cause")
     )
 
 
-def _with_samples(rows: list[dict[str, Any]]) -> list[Group]:
+def _samples() -> QuerySet[Any, Any]:
+    """The latest of a group, with what was raised: one value, since a page may ask little."""
     step = StepRecord.objects.filter(execution=OuterRef("pk"), path=OuterRef("failing_path"))
-    samples = (
-        Execution.objects.using(alias())
-        .light()
-        .annotate(
-            raised=Subquery(step.values("error_text")[:1]),
-            raised_back=Subquery(step.values("compensation_error_text")[:1]),
-        )
-        .in_bulk([UUID(row["sample"]) for row in rows])
-        if rows
-        else {}
+    told = JSONObject(
+        **{name: name for name in SAMPLE},
+        id=Cast("pk", CharField()),
+        unwinding_at=Cast("unwinding_at", CharField()),
+        error="error_text",
+        raised=Subquery(step.values("error_text")[:1]),
+        raised_back=Subquery(step.values("compensation_error_text")[:1]),
     )
-    found = ((row, samples.get(UUID(row["sample"]))) for row in rows)
-    return [Group(**{**row, "sample": one}, failure=_failure(one)) for row, one in found if one is not None]
+    return stuck_of(OuterRef("cause")).order_by("-status_at", "-pk").values_list(told)[:1]
 
 
-def _failure(sample: Any) -> Failure | None:
+def _group(row: dict[str, Any]) -> Group:
+    told = row["sample"]
+    sample = Execution(id=UUID(told["id"]), **{name: told[name] for name in SAMPLE})
+    back = told["unwinding_at"] is not None
+    return Group(**{**row, "sample": sample}, back=back, failure=_failure(told, back=back))
+
+
+def _failure(told: dict[str, Any], *, back: bool) -> Failure | None:
     """What stopped it (see core.ending: a cause is made of the same)."""
-    if sample.stuck_reason in NOTHING_RAISED:
+    if told["stuck_reason"] in NOTHING_RAISED:
         return None
-    if sample.unwinding_at is not None:
-        return failure(sample.raised_back or sample.raised)
-    return failure(sample.raised or sample.error_text)
+    if back:
+        return failure(told["raised_back"] or told["raised"])
+    return failure(told["raised"] or told["error"])

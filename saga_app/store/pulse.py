@@ -1,25 +1,39 @@
-"""How the whole is doing: who works, what is due and how late it is, what is stuck. Two statements, on any page.
+"""How the whole is doing: who works, what is due and how late it is, what is stuck. One statement, on every page.
 
-They read the partial indexes, and no further than MOST rows of each: on the night that half a million are due, the page
+It reads the partial indexes, and no further than MOST rows of each: on the night that half a million are due, the page
 that says so still has to come.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import connections
-from django.db.models import F, QuerySet
+from django.db.models import F
 
 from saga_app import clock
 from saga_app.clock import MomentField
 from saga_app.models import Execution, StepRecord, Worker
+from saga_app.store.together import Part, read
 from saga_app.store.workers import UNHEARD, serves
 
 MOST = 10_000
 LATELY = timedelta(hours=1)
+CLUSTER = "SELECT 'cluster', cluster, COUNT(*), NULL, COUNT(wedged_at), host FROM {} GROUP BY host, cluster"
+DUE = "SELECT 'due', queue, COUNT(*), MIN(since), 0, '' FROM {} GROUP BY queue"
+STUCK = "SELECT 'stuck', '', COUNT(*), NULL, COUNT(CASE WHEN since > %s THEN 1 END), '' FROM {}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cluster:
+    """The living workers of one cluster."""
+
+    host: str
+    name: str
+    workers: int
+    is_wedged: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +50,31 @@ class Pulse:
     """How the whole is doing.
 
     Attributes:
-        workers: those that live.
+        clusters: those of which a worker lives.
         due: what is due, by queue; "" is that of the default cluster.
         stuck: how many wait for an operator, at most MOST + 1.
         stuck_lately: how many of them came within the last hour.
     """
 
-    workers: tuple[Worker, ...]
-    due: tuple[Due, ...]
-    stuck: int
-    stuck_lately: int
+    clusters: tuple[Cluster, ...] = ()
+    due: tuple[Due, ...] = ()
+    stuck: int = 0
+    stuck_lately: int = 0
 
     @property
-    def clusters(self) -> list[tuple[str, str]]:
-        """Host and name of each cluster that lives."""
-        return sorted({(worker.host, worker.cluster) for worker in self.workers})
+    def workers(self) -> int:
+        """How many live."""
+        return sum(cluster.workers for cluster in self.clusters)
 
     @property
-    def wedged(self) -> list[tuple[str, str]]:
+    def wedged(self) -> list[Cluster]:
         """Those that take nothing from their queue."""
-        return sorted({(worker.host, worker.cluster) for worker in self.workers if worker.wedged_at is not None})
+        return [cluster for cluster in self.clusters if cluster.is_wedged]
 
     @property
     def unserved(self) -> list[Due]:
         """What is due where no living worker serves."""
-        served = {serves(worker.cluster) for worker in self.workers}
+        served = {serves(cluster.name) for cluster in self.clusters}
         return [due for due in self.due if due.queue not in served]
 
     @property
@@ -76,15 +90,18 @@ class Pulse:
 
 def pulse(using: str) -> Pulse:
     """How the whole is doing now."""
-    workers = Worker.objects.using(using).alive(within=UNHEARD).order_by("host", "cluster", "pid")
-    stuck = lately = 0
+    clusters: list[Cluster] = []
     due: list[Due] = []
-    for what, queue, count, oldest, late in _read(using):
-        if what == "stuck":
-            stuck, lately = stuck + count, lately + late
-        elif count:
-            due.append(Due(queue, count, oldest))
-    return Pulse(tuple(workers), tuple(_together(due)), stuck, lately)
+    stuck = lately = 0
+    moment, connection = MomentField(), connections[using]
+    for what, name, count, since, more, host in read(using, _parts(using)):
+        if what == "cluster":
+            clusters.append(Cluster(host, name, count, more > 0))
+        elif what == "stuck":
+            stuck, lately = count, more
+        elif (oldest := moment.from_db_value(since, None, connection)) is not None:
+            due.append(Due(name, count, oldest))
+    return Pulse(tuple(sorted(clusters)), tuple(_together(due)), stuck, lately)
 
 
 def _together(found: list[Due]) -> list[Due]:
@@ -96,34 +113,16 @@ def _together(found: list[Due]) -> list[Due]:
     return [by_queue[queue] for queue in sorted(by_queue)]
 
 
-def _read(using: str) -> list[tuple[str, str, int, Any, int]]:
-    """The aggregates, as one statement: the ORM joins parts that have a limit on one of the two databases only."""
-    connection = connections[using]
-    hour_ago = MomentField().get_db_prep_value(clock.now() - LATELY, connection)
-    lately = "SUM(CASE WHEN since > %s THEN 1 ELSE 0 END)"
-    parts, params = [], []
-    for what, rows in _parts(using):
-        text, inner = rows.query.get_compiler(using).as_sql()
-        last = lately if what == "stuck" else "0"
-        parts.append(f"SELECT '{what}', queue, COUNT(*), MIN(since), {last} FROM ({text}) AS found GROUP BY queue")
-        params += [*([hour_ago] if what == "stuck" else []), *inner]
-    with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(parts), params)
-        return [
-            (what, queue, count, MomentField().from_db_value(at, None, connection), late)
-            for what, queue, count, at, late in cursor.fetchall()
-        ]
-
-
-def _parts(using: str) -> list[tuple[str, QuerySet[Any, Any]]]:
+def _parts(using: str) -> Iterator[Part]:
     """Each in the order of its index. The default queue apart, so that a long one hides no other."""
+    workers = Worker.objects.using(using).alive(within=UNHEARD)
     due = Execution.objects.using(using).due().values("queue", since=F("due_at"))
     steps = StepRecord.objects.using(using).due().values("queue", since=F("row_due_at"))
-    stuck = Execution.objects.using(using).stuck().order_by().values("queue", since=F("status_at"))
-    return [
-        ("due", due.filter(queue="").order_by("priority", "due_at")[:MOST]),
-        ("due", due.filter(queue__gt="").order_by("queue", "priority", "due_at")[:MOST]),
-        ("due", steps.filter(queue="").order_by("row_due_at")[:MOST]),
-        ("due", steps.filter(queue__gt="").order_by("queue", "row_due_at")[:MOST]),
-        ("stuck", stuck[: MOST + 1]),
-    ]
+    stuck = Execution.objects.using(using).stuck().order_by().values(since=F("status_at"))
+    hour_ago = MomentField().get_db_prep_value(clock.now() - LATELY, connections[using])
+    yield Part(DUE, due.filter(queue="").order_by("priority", "due_at")[:MOST])
+    yield Part(DUE, due.filter(queue__gt="").order_by("queue", "priority", "due_at")[:MOST])
+    yield Part(DUE, steps.filter(queue="").order_by("row_due_at")[:MOST])
+    yield Part(DUE, steps.filter(queue__gt="").order_by("queue", "row_due_at")[:MOST])
+    yield Part(STUCK, stuck[: MOST + 1], (hour_ago,))
+    yield Part(CLUSTER, workers.order_by().values("host", "cluster", "wedged_at"))

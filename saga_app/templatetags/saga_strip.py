@@ -56,7 +56,7 @@ def _address(request: HttpRequest, name: str) -> str:
 def _workers(pulse: Pulse) -> str:
     if not pulse.workers:
         return _("no worker")
-    workers, clusters = len(pulse.workers), len(pulse.clusters)
+    workers, clusters = pulse.workers, len(pulse.clusters)
     text = ngettext("%(count)d worker", "%(count)d workers", workers) % {"count": workers}
     if clusters > 1:
         text = _("%(workers)s in %(clusters)d clusters") % {"workers": text, "clusters": clusters}
@@ -78,16 +78,16 @@ def _alarms(pulse: Pulse) -> Iterator[tuple[str, str]]:
     if not pulse.workers:
         said = _("Nobody works, and something is due.") if pulse.count else _("Nobody works: what is started waits.")
         yield said, command("")
-        pulse = Pulse((), tuple(due for due in pulse.due if due.queue), 0, 0)
+        pulse = Pulse(due=tuple(due for due in pulse.due if due.queue))
     for due in pulse.unserved:
         yield _nobody_serves(due), command(due.queue)
-    for host, cluster in pulse.wedged:
+    for cluster in pulse.wedged:
         yield (
             _(
                 "The cluster %(cluster)s on %(host)s takes nothing from its queue: a worker was probably killed while "
                 "it held the queue's lock. End all its processes and start it again."
             )
-            % {"cluster": cluster, "host": host},
+            % {"cluster": cluster.name, "host": cluster.host},
             "",
         )
 

@@ -220,14 +220,14 @@ def test_no_form_is_taken_without_its_token() -> None:
 def test_as_many_queries_for_many_as_for_one(root: Client, django_assert_num_queries: Any) -> None:
     """However many there are.
 
-    Session and user; two of the strip; the group and its sample, its executions, their facts, the step of the
+    Session and user; the strip; the group, and its sample, its executions, their facts, the step of the
     sample, and the two that tell which verbs it may be told.
     """
     execution = every_state.make("stuck going back")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         root.get(page_of(execution))
     for _ in range(30):
         every_state.make("stuck going back")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         root.get(page_of(execution))
     assert causes.MOST == 20

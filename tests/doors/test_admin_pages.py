@@ -102,14 +102,14 @@ def test_a_running_step_is_shown_as_running(root: Client) -> None:
 def test_a_run_page_needs_as_many_queries_for_many_steps(root: Client, django_assert_num_queries: Any) -> None:
     """Nor does a long history cost more.
 
-    Session, user, the strip's two; the execution and its records, once; the history's moments and one page of it; one
+    Session, user, the strip; the execution and its records, once; the history's moments and one page of it; one
     page of the steps, the step of the cause, what is undone; the engine's own two reads for the verbs; and what it
     waits for, its children, its milestones, its signals.
     """
     few = every_state.make("stuck going back")
     many_steps = every_state.run(*[every_state.act(f"s{i}") for i in range(45)], broken="s44 ~s20")
     for execution in (few, many_steps):
-        with django_assert_num_queries(18):
+        with django_assert_num_queries(17):
             assert root.get(run_page(execution)).status_code == 200
 
 

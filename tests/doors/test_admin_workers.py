@@ -105,13 +105,13 @@ def test_a_lease_that_has_lapsed_is_nobodys(root: Client) -> None:
 
 
 def test_as_many_queries_for_many_as_for_one(root: Client, django_assert_num_queries: Any) -> None:
-    """Session and user; two of the strip; count and page; executions and queued steps."""
+    """Session and user; the strip; count and page; executions and queued steps."""
     workers.seen("here", [11], "tests@1")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         root.get(PAGE)
     workers.seen("here", range(11, 40), "tests@1")
     every_state.make("waiting")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         root.get(PAGE)
 
 
