@@ -151,7 +151,9 @@ class _Pen:
             kind=node["kind"],
             state=state,
             icon=_text(box.x + PAD, box.y + 21, "" if is_join else ICONS.get(state, "")),
-            title=_text(box.x + PAD + (18 if state in ICONS else 0), box.y + 21, _cut(title, TITLE)),
+            title=_text(
+                box.x + PAD + (18 if state in ICONS else 0), box.y + 21, _cut(title, TITLE - 3 * (state in ICONS))
+            ),
             lines=[_text(box.x + PAD, box.y + 38 + 15 * at, line) for at, line in enumerate(lines)],
             tip=self._tip(node, title),
             link=self.links.get(node["id"], ""),

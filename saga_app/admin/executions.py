@@ -11,10 +11,11 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path, re_path, reverse
 from django.utils.translation import gettext_lazy as _
 
-from saga_app.admin import around, runpage, verbs
+from saga_app.admin import around, causes, download, runpage, verbs
+from saga_app.admin.actions import BatchActions
 from saga_app.admin.changelist import CappedPaginator, ExecutionChangeList
 from saga_app.admin.columns import Columns
 from saga_app.admin.filters import (
@@ -33,15 +34,14 @@ from saga_app.admin.pages import Crumb, ViewOnly
 from saga_app.admin.search import HELP, search
 from saga_app.core.failures import readable
 from saga_app.core.status import Status
-from saga_app.core.verbs import VERBS
 from saga_app.models import Execution, StuckExecution
 from saga_app.querysets import ExecutionQuerySet
 
 
-class ReadOnlyAdmin(Columns, ViewOnly):
+class ReadOnlyAdmin(Columns, BatchActions):
     """A list of executions, each leading to its run page."""
 
-    change_list_template = "admin/saga_app/change_list.html"
+    change_list_template = "admin/saga_app/execution/list.html"
     list_display_links = ("name",)
     list_per_page = 50
     paginator = CappedPaginator
@@ -86,6 +86,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
         view = self.admin_site.admin_view(self.verb_view)
         return [
             path("<uuid:object_id>/verb/<slug:verb>/", view, name="saga_app_execution_verb"),
+            path("<uuid:object_id>/json/", self.admin_site.admin_view(self.json_view), name="saga_app_execution_json"),
             *super().get_urls(),
         ]
 
@@ -113,7 +114,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
 
     def verb_view(self, request: HttpRequest, object_id: UUID, verb: str) -> HttpResponseBase:
         """The confirm page of a verb."""
-        if verb not in (*VERBS, *GATE_VERBS):
+        if verb not in (*verbs.OFFERED, *GATE_VERBS):
             raise Http404
         if request.method not in ("GET", "HEAD", "POST"):
             return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
@@ -123,6 +124,10 @@ class ExecutionAdmin(ReadOnlyAdmin):
         if execution is None:
             return self._gone(request, object_id)
         return verbs.confirm(self, request, execution, verb)
+
+    def json_view(self, request: HttpRequest, object_id: UUID) -> HttpResponseBase:
+        """Everything that is kept of it, as a file."""
+        return download.view(self, request, object_id)
 
     def execution(self, request: HttpRequest, pk: str | UUID) -> Execution | None:
         """The execution as it is now, if this user may see it. Narrow it for tenants."""
@@ -162,10 +167,18 @@ class StuckExecutionAdmin(ReadOnlyAdmin):
         """The stuck ones."""
         return super().get_queryset(request).filter(status=Status.STUCK)
 
+    def cause_view(self, request: HttpRequest, cause: str) -> HttpResponseBase:
+        """What is stuck of one cause."""
+        return causes.view(self, request, cause)
+
     def change_view(  # type: ignore[override]
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
         """There is one run page, whichever list led there."""
+        if request.method not in ("GET", "HEAD"):
+            return HttpResponseNotAllowed(["GET", "HEAD"])
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         return HttpResponseRedirect(
             reverse("admin:saga_app_execution_change", args=[object_id], current_app=self.admin_site.name)
         )

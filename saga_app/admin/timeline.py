@@ -22,7 +22,8 @@ WIDTH, LABELS, RIGHT = 960.0, 236.0, 14.0
 HEAD, LINE, FOOT = 34.0, 22.0, 24.0
 THICK, THIN, LEAST = 12.0, 5.0, 3.0
 FITS = 33  # characters in the column of labels
-ROOM = 34.0  # what the length of a squeezed stretch needs to be written
+NEAR = 0.06  # of the axis: a text in the middle would be cut off
+ROOM = 40.0  # what the length of a squeezed stretch needs to be written
 GOOD = ("returned", "happened", "not_happened", "completed", "skipped")
 
 
@@ -219,18 +220,19 @@ class _Picture:
     def _ticks(self, y: float) -> Iterator[Mark]:
         pieces = self.axis.pieces
         days = timezone.localtime(pieces[0].start).date() != timezone.localtime(pieces[-1].end).date()
-        fine = sum(piece.seconds for piece in pieces if not piece.squeezed) < 10  # noqa: PLR2004 - seconds
+        shown = sum(piece.seconds for piece in pieces if not piece.squeezed)
         for place, moment in self.axis.ticks():
             here = timezone.localtime(moment)
-            text = f"{here:%m-%d %H:%M}" if days else f"{here:%H:%M:%S}"
-            if fine:
-                text = f"{here:%H:%M:%S}.{here.microsecond // 100_000}"
-            anchor = "start" if place < 0.04 else "end" if place > 0.96 else "middle"  # noqa: PLR2004 - near the ends
+            if shown < 2:  # noqa: PLR2004 - seconds, of which a tick is a small part
+                text = f"{here:%M:%S}.{here.microsecond // 1000:03}"
+            else:
+                text = f"{here:%m-%d %H:%M}" if days else f"{here:%H:%M:%S}"
+            anchor = "start" if place < NEAR else "end" if place > 1 - NEAR else "middle"
             yield Mark(_number(_place(place)), _number(y), text, "", anchor)
 
     def _squeezed(self, left: float, right: float, seconds: float) -> Mark:
         x, width = _place(left), _place(right) - _place(left)
-        return Mark(_number(x), _number(HEAD - 2), messages.span(seconds) if width >= ROOM else "", _number(width))
+        return Mark(_number(x), _number(HEAD - 2), took(seconds) if width >= ROOM else "", _number(width))
 
     def _lines(self) -> Iterator[Mark]:
         """The moments from which only one way was left, where they are on this page."""

@@ -67,7 +67,7 @@ def _passed(graph: Mapping[str, Any], x: Snapshot, states: dict[str, str]) -> di
     states = dict(states)
     if x.records or x.started_at is not None or x.status == Status.COMPLETED:
         states[START] = PASSED
-    if x.status == Status.COMPLETED or (x.unwinding and x.output_text is not None):
+    if x.status == Status.COMPLETED:
         states[END] = PASSED
     behind: dict[str, list[str]] = {}
     for edge in graph["edges"]:

@@ -27,7 +27,12 @@ Arguments = dict[str, Any]  # of the address; those whose name begins with "?" m
 Example = Callable[[World], Iterable[Arguments]]
 
 NOBODY = ("add", "delete")  # pages of Django's own that nobody sees
-FOR_VERBS = ("saga_app_execution_verb",)
+FOR_VERBS = (
+    "saga_app_execution_verb",
+    "saga_app_saga_start",
+    "saga_app_saga_schedule",
+    "saga_app_saga_schedule_act",
+)
 """Addresses that need more than the permission to view, by name."""
 
 
@@ -61,10 +66,17 @@ EXAMPLES: dict[str | type[Model], Example] = {
     StuckExecution: lambda world: pks(one for state, one in world.states.items() if "stuck" in state),
     WaitingApproval: lambda world: pks(WaitingApproval.objects.filter(execution=world.gated, name="boss")),
     OperatorBatch: lambda world: pks(world.batches.values()),
-    SagaVersion: lambda world: pks(SagaVersion.objects.filter(saga__in=["order", "gated", "parent"])),
+    SagaVersion: lambda world: pks(SagaVersion.objects.all()),
     Worker: lambda world: pks(Worker.objects.all()),
     "saga_app_execution_verb": verbs,
+    "saga_app_execution_json": lambda world: pks(executions(world)),
     "saga_app_operatorbatch_act": acts,
+    "saga_app_saga": lambda world: [{"name": name} for name in world.sagas],
+    "saga_app_saga_start": lambda world: [{"name": name} for name in world.sagas],
+    "saga_app_saga_schedule": lambda world: [{"name": world.sagas[0]}],
+    "saga_app_saga_schedule_act": lambda world: [
+        {"name": world.scheduled.saga, "pk": world.scheduled.row.pk, "act": act} for act in ("pause", "delete")
+    ],
     "saga_app_cause": lambda world: [{"cause": one.cause} for one in world.states.values() if one.cause],
 }
 
@@ -87,9 +99,9 @@ class Address:
         return f"{self.name} {self.url}"
 
     @property
-    def is_djangos(self) -> bool:
-        """Pages of Django's own that only read, whatever is sent to them."""
-        return self.kind in ("", "changelist", "history")
+    def is_list(self) -> bool:
+        """A list of Django's, which answers to POST as to GET, and to an action."""
+        return self.kind == "changelist"
 
     @property
     def kind(self) -> str:
