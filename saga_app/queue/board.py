@@ -34,6 +34,10 @@ class Board:
 
     # the sentinel tells
 
+    def guard(self) -> None:
+        """This process is the sentinel; it says so before it forks the others, which may outlive it at once."""
+        self._family[1] = os.getpid()
+
     def report(self, *, stopping: bool, waiting: int, main: int, monitor: int, workers: Iterable[int]) -> None:
         """The sentinel says how its cluster is, every half second or so."""
         pool = [*workers, *[0] * self.workers][: self.workers]
@@ -46,6 +50,11 @@ class Board:
     def stop(self) -> None:
         """Let every drive of this cluster yield at its next boundary."""
         self._cluster[0] = 1
+
+    @property
+    def sentinel(self) -> int:
+        """The process that guards the cluster; where there is none, the parent of this one."""
+        return int(self._family[1]) or os.getppid()
 
     @property
     def stopping(self) -> bool:

@@ -37,7 +37,7 @@ class Desk:
     def __init__(self, board: Board) -> None:
         self.board = board
         self.me = Process.of(os.getpid())
-        self.parent = os.getppid()
+        self.parent = board.sentinel
         self._next_look = 0.0
         self._pause = Conf.POLL
         self._given_at: dict[int, int] = {}  # place → reports when its ticket was handed out

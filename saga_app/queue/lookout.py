@@ -33,9 +33,9 @@ class Lookout:
     def __init__(self, board: Board) -> None:
         self.board = board
         self.host = socket.gethostname()
-        self.cluster = f"{Conf.CLUSTER_NAME}@{os.getppid()}"
+        self.cluster = f"{Conf.CLUSTER_NAME}@{board.sentinel}"
         self.wedge = Wedge(board)
-        self._parent = os.getppid()
+        self._parent = board.sentinel
         self._seen_at = float("-inf")
         self._troubled = False
 

@@ -39,7 +39,7 @@ class SagaTickets:
         """The cluster begins: what its processes share has to be there before they are forked."""
         from saga_app.queue import tasks  # noqa: F401, PLC0415 - imported once, and not in each worker
 
-        board.opened(Conf.WORKERS)
+        board.opened(Conf.WORKERS).guard()
         return bool(super().ping())  # type: ignore[misc]
 
     def set_stat(self, key: str, value: str, timeout: int) -> Any:

@@ -238,6 +238,16 @@ def test_an_orphan_leaves(desk: Desk) -> None:
         desk.leave_if_orphaned()
 
 
+def test_an_orphan_from_its_first_breath_leaves(shared: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever guards the cluster said so before the fork: it may be gone before the pusher looks for the first time."""
+    gone = 1 if os.getppid() != 1 else 2
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(os, "getpid", lambda: gone)
+        shared.guard()
+    with pytest.raises(SystemExit):
+        Desk(shared).leave_if_orphaned()
+
+
 def test_nothing_escapes_from_a_ticket(desk: Desk, caplog) -> None:
     """What is raised there would end the worker."""
     tasks.drive_next(1, 2, 99, 1)
