@@ -27,8 +27,8 @@ AT_ONCE = 50  # rows in memory, each of which may have two values of a megabyte
 EXECUTION = (
     "id", "saga", "revision", "fingerprint", "key", "status", "rollback_status", "stuck_reason", "failing_path",
     "cause", "unwind_cause", "cancel_reason", "suspend_reason", "rested_at", "queue", "priority", "parent_id",
-    "parent_path", "resume_count", "version", "due_at", "deadline_at", "pivoted_at", "unwinding_at", "cancel_requested_at",
-    "suspend_requested_at", "created_at", "started_at", "updated_at", "finished_at",
+    "parent_path", "resume_count", "version", "due_at", "deadline_at", "pivoted_at", "unwinding_at",
+    "cancel_requested_at", "suspend_requested_at", "created_at", "started_at", "updated_at", "finished_at",
 )  # fmt: skip
 STEP = (
     "seq", "path", "name", "kind", "status", "choice", "attempt", "attempt_limit", "idempotency_key", "owes",

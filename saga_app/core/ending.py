@@ -117,12 +117,20 @@ def _raised(x: Snapshot, record: Record | None) -> str | None:
 
 def _failed_there(x: Snapshot) -> Snapshot:
     """Name again the step whose failure began the unwind, where a compensation has stopped it meanwhile."""
-    failed = (r for r in reversed(x.records) if r.status == StepStatus.FAILED and r.error_text == x.error_text)
-    record = next(failed, None) if x.unwinding and x.error_text is not None else None
+    record = _began(x, x.error_text) if x.unwinding and x.error_text is not None else None
     if record is None:
         return x.but(failing_path="", cause="") if x.unwinding and x.error_text is None else x
-    info = ErrorInfo.from_json(x.error_text or "")
+    info = ErrorInfo.from_json(record.error_text or "")
     return x.but(failing_path=record.path, cause=fingerprint(x.saga, record.path, Direction.FORWARD, info))
+
+
+def _began(x: Snapshot, error_text: str) -> Record | None:
+    """The record whose failure that error is; of the failures of a group, which are told together, the first."""
+    failed = [r for r in reversed(x.records) if r.status == StepStatus.FAILED and r.error_text is not None]
+    info = ErrorInfo.from_json(error_text)
+    first = info.message.partition(" failed: ")[2] if info.is_a((GroupFailed,)) else ""
+    same = (r for r in failed if r.error_text == error_text or first.startswith(f"{r.path}: "))
+    return next(same, None)
 
 
 def finish(x: Snapshot, status: Status, now: datetime) -> Snapshot:

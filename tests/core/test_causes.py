@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
-from saga_app.core.ending import NOTHING_RAISED, stick
+from saga_app.core.ending import NOTHING_RAISED, begin_unwind, finish, stick
 from saga_app.core.failures import describe
 from saga_app.core.snapshot import Record, Snapshot
-from saga_app.core.status import CompensationStatus, StepStatus, StuckReason
+from saga_app.core.status import CompensationStatus, Status, StepStatus, StuckReason, UnwindCause
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 REASONS = [reason for reason in StuckReason if reason]
@@ -68,3 +68,16 @@ def test_what_is_cured_alike_is_one_cause() -> None:
 def test_what_a_step_had_raised_before_is_no_cause(reason: StuckReason) -> None:
     """Its workers died, or its code is not there: what an earlier attempt said is another matter."""
     assert stopped(reason, "pay", OSError("slow")) == stopped(reason, "pay", KeyError("other"))
+
+
+def test_after_a_halt_a_group_is_named_by_its_first_failure_again() -> None:
+    """Its failures are told together, and the compensation that halted its unwind is not why it failed."""
+    first, second = (
+        Record(seq=at, path=path, name=path, status=StepStatus.FAILED, error_text=describe(OSError(path)).to_json())
+        for at, path in enumerate(["beta", "alpha"])
+    )
+    stands = Record(seq=2, path="gamma", name="gamma", status=StepStatus.COMPLETED)
+    x = Snapshot(saga="s", revision=1, records=[first, second, stands])
+    began = begin_unwind(None, x, UnwindCause.FAILURE, NOW, ["beta", "alpha"])
+    ended = finish(stick(began, StuckReason.COMPENSATION_FAILED, "gamma"), Status.FAILED, NOW)
+    assert (ended.failing_path, ended.cause, ended.error_text) == ("beta", began.cause, began.error_text)
