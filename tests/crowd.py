@@ -6,19 +6,32 @@ some of the others, have step records and a history. `vacuumed` does what the se
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
 from django.db.models import Model
 
-from saga_app.models import Event, Execution, SagaVersion, Signal, StepRecord
+from saga_app import Saga, clock, step
+from saga_app.core import registry
+from saga_app.core.graph import graph_of
+from saga_app.models import (
+    Event,
+    Execution,
+    OperatorBatch,
+    OperatorBatchItem,
+    SagaVersion,
+    Signal,
+    StepRecord,
+)
 
 DAYS = 90  # over which they were started, evenly
 CAUSES = 20
+BATCHES = 50
 SAGAS = 17
 RETIRED = "retired"  # a saga with few executions, whose code is gone
-TABLES = [model._meta.db_table for model in (Execution, StepRecord, Event, Signal)]
+TABLES = [model._meta.db_table for model in (Execution, StepRecord, Event, Signal, OperatorBatchItem)]
 
 MOMENT = f"(%(until)s::timestamptz - (%(count)s - i) * (interval '{DAYS} days' / %(count)s))"
 ID = f"""(lpad(to_hex(floor(extract(epoch FROM {MOMENT}) * 1000)::bigint), 12, '0') || '7' || substr(md5(i::text), 1, 3)
@@ -50,8 +63,6 @@ class Crowd:
 
     def fill(self) -> None:
         """Write them; the tables are empty before."""
-        from saga_app import clock
-
         known = {
             "until": clock.now(), "count": self.count, "every": self.count // self.open,
             "stuck_every": self.open // self.stuck,
@@ -62,9 +73,12 @@ class Crowd:
         _insert(StepRecord, f"(SELECT i, n, {STATUS} AS state, {MOMENT} AS at FROM {some}) AS made", known, _record())
         _insert(Event, f"(SELECT i, n, {MOMENT} AS at FROM {some}) AS made", known, _event())
         _insert(Signal, f"(SELECT i, {MOMENT} AS at FROM {numbers} WHERE i %% 20 = 0) AS made", known, _signal())
+        _insert(OperatorBatch, f"(SELECT i FROM generate_series(1, {BATCHES}) AS i) AS made", known, _batch())
+        of = f"(SELECT i, i %% {BATCHES} AS batch, {MOMENT} AS at FROM {numbers} WHERE i %% 20 < 2) AS made"
+        _insert(OperatorBatchItem, of, known, _item())
         names = f"(SELECT DISTINCT saga FROM {Execution._meta.db_table}) AS made"
-        version = {"saga": "saga", "revision": "1", "fingerprint": "'f'", "graph_text": "'{}'", "seen_at": "now()"}
-        _insert(SagaVersion, names, {}, version)
+        version = {"saga": "saga", "revision": "1", "fingerprint": "'f'", "graph_text": "%(graph)s", "seen_at": "now()"}
+        _insert(SagaVersion, names, {"graph": _graph()}, version)
 
 
 def vacuumed() -> None:
@@ -77,7 +91,16 @@ def vacuumed() -> None:
 def empty() -> None:
     """Take them all away."""
     with connection.cursor() as cursor:
-        cursor.execute(f"TRUNCATE {', '.join(TABLES)}, {SagaVersion._meta.db_table} CASCADE")
+        cursor.execute(
+            f"TRUNCATE {', '.join(TABLES)}, {OperatorBatch._meta.db_table}, {SagaVersion._meta.db_table} CASCADE"
+        )
+
+
+def _graph() -> str:
+    """That of the steps that were written."""
+    with registry.isolate():
+        nothing = step(name="step")(lambda: None)
+        return json.dumps(graph_of(Saga("crowd", *[nothing.named(f"step_{n}") for n in range(3)])))
 
 
 def _execution() -> dict[str, str]:
@@ -98,7 +121,7 @@ def _execution() -> dict[str, str]:
         "error_text": f"CASE WHEN state IN ('failed', 'stuck') THEN {ERROR} END",
         "cause": f"CASE WHEN state = 'stuck' THEN substr(md5(({NTH} / %(stuck_every)s %% {CAUSES})::text), 1, 16) "
         "ELSE '' END",
-        "failing_path": "CASE WHEN state IN ('failed', 'stuck') THEN 'step-2' ELSE '' END",
+        "failing_path": "CASE WHEN state IN ('failed', 'stuck') THEN 'step_2' ELSE '' END",
         "unwinding_at": f"CASE WHEN {went_back} THEN at + interval '1 minute' END",
         "unwind_cause": f"CASE WHEN {went_back} THEN 'failure' ELSE '' END",
         "due_at": f"CASE WHEN NOT {stopped} THEN now() + interval '10 minutes' END",
@@ -117,8 +140,8 @@ def _record() -> dict[str, str]:
     return {
         "execution": ID,
         "seq": "n",
-        "path": "'step-' || n",
-        "name": "'step-' || n",
+        "path": "'step_' || n",
+        "name": "'step_' || n",
         "status": status,
         "kind": f"CASE WHEN n = 2 AND {IS_OPEN} AND state = 'waiting' AND i %% 3 = 0 THEN 'approval' ELSE 'step' END",
         "attempt": "1",
@@ -145,6 +168,26 @@ def _event() -> dict[str, str]:
 
 def _signal() -> dict[str, str]:
     return {"execution": ID, "name": "'paid'", "key": "'payment-' || i", "payload_text": "'{}'", "received_at": "at"}
+
+
+def _batch() -> dict[str, str]:
+    return {
+        "id": "md5('batch' || (i - 1))::uuid",
+        "verb": "'resume'",
+        "status": "'completed'",
+        "size": f"%(count)s / 10 / {BATCHES}",
+        "created_at": "now() - i * interval '1 hour'",
+    }
+
+
+def _item() -> dict[str, str]:
+    return {
+        "batch": "md5('batch' || batch)::uuid",
+        "execution": ID,
+        "seen_version": "1",
+        "status": "'accepted'",
+        "at": "at",
+    }
 
 
 def _insert(model: type[Model], source: str, known: dict[str, Any], given: dict[str, str]) -> None:

@@ -20,7 +20,6 @@ from saga_app.admin.facts import Facts
 from saga_app.core.failures import readable
 from saga_app.core.status import RollbackStatus, Status
 from saga_app.models import Execution
-from saga_app.templatetags.saga_app import saga_moment
 
 WAITS = {
     "wait": gettext_lazy("waits for a signal"),
@@ -59,7 +58,8 @@ class Columns:
     @display(description=gettext_lazy("step"))
     def step(self, execution: Execution) -> SafeString:
         """The step it failed at, or is at."""
-        return live(execution, "step", format_html("<bdi>{}</bdi>", readable(facts(execution).path) or "–"))
+        where = readable(facts(execution).path) or "–"
+        return live(execution, "step", format_html('<bdi class="saga-where">{}</bdi>', where))
 
     @display(description=gettext_lazy("direction"))
     def direction(self, execution: Execution) -> SafeString:
@@ -80,9 +80,10 @@ class Columns:
         return live(execution, "since", moment(execution.status_at, age))
 
     @display(description=gettext_lazy("created"), ordering="created_at")
-    def created(self, execution: Execution) -> SafeString | str:
-        """When it was started."""
-        return saga_moment(execution.created_at)
+    def created(self, execution: Execution) -> SafeString:
+        """How long ago it was started."""
+        age = messages.span((clock.now() - execution.created_at).total_seconds())
+        return live(execution, "created", moment(execution.created_at, age))
 
     @display(description=gettext_lazy("due"))
     def due(self, execution: Execution) -> SafeString:
@@ -119,9 +120,9 @@ def lateness(execution: Execution) -> SafeString | str:
 
 
 def way(execution: Execution) -> str:
-    """Forward or back, and whether it still goes. With nothing to undo it only turned round."""
+    """Forward or back; what has ended may have gone back. With nothing to undo it only turned round."""
     if execution.unwinding_at is None or execution.rollback_status == RollbackStatus.NOT_APPLICABLE:
-        return _("went forward") if execution.finished_at else _("forward")
+        return "–" if execution.finished_at else _("forward")
     return _("went back") if execution.finished_at else _("back")
 
 
