@@ -16,6 +16,8 @@ from saga_app.admin.live import polled
 
 Crumb = tuple[str, object]
 
+ONLY_READ = ("change", "history")  # of Django's own addresses: what stands there in our admin has no form
+
 
 class ViewOnly(admin.ModelAdmin):  # type: ignore[type-arg]
     """Rows for those who may view executions. Nobody adds, changes or deletes them here: executions have verbs."""
@@ -28,7 +30,9 @@ class ViewOnly(admin.ModelAdmin):  # type: ignore[type-arg]
         return [self._page_at(pattern) for pattern in self.get_urls()]
 
     def _page_at(self, pattern: URLPattern) -> URLPattern:
-        view = polled(self.admin_site, require_http_methods(["GET", "HEAD", "POST"])(pattern.callback))
+        kind = (pattern.name or "change").rpartition("_")[2]
+        methods = ["GET", "HEAD"] if kind in ONLY_READ else ["GET", "HEAD", "POST"]
+        view = polled(self.admin_site, require_http_methods(methods)(pattern.callback))
         return URLPattern(pattern.pattern, view, pattern.default_args, pattern.name)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.apps import apps
@@ -13,12 +13,18 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, models, transaction
 
 from saga_app import Approval, Child, Saga, Wait, batches, clock, testing
+from saga_app.core import registry
+from saga_app.core.graph import graph_of
 from saga_app.core.status import Status
-from saga_app.models import Execution, OperatorBatch, Worker
+from saga_app.models import Execution, OperatorBatch, SagaVersion, Worker
+from saga_app.queue import schedules
 from tests.doors import every_state
 
 EVIL = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}}{% now 'Y' %}\u202e\x00"
 """Breaks out of attributes, elements and templates where anything can."""
+
+PART_OF_ADDRESSES = ("saga",)  # no saga of such a name can be written down, but the row might be somebody's work
+CODES = ("direction", "outcome", "kind", "type", "id", "from", "to", "group", "parent")  # the engine's own, in JSON
 
 SOME = ("waiting", "stuck going back", "stuck held", "completed")
 
@@ -41,6 +47,8 @@ class World:
         listening: waits for a signal, and has one of another name.
         parent: waits for its child.
         batches: by status.
+        sagas: some of their names.
+        scheduled: one of them, on a timetable.
     """
 
     operator: User
@@ -48,6 +56,8 @@ class World:
     gated: Execution
     listening: Execution
     parent: Execution
+    scheduled: schedules.Planned
+    sagas: tuple[str, ...] = ("gated", "parent", "listening", "order")
     batches: dict[str, OperatorBatch] = field(default_factory=dict)
 
 
@@ -57,14 +67,18 @@ def make(states: Iterable[str] = SOME) -> World:
     made = {state: every_state.make(state) for state in states}
     every_state.down.clear()
     gate = Approval("boss", permission="saga_app.rerun_execution", timeout=86_400, input=Ruling)
-    gated = testing.run(Saga("gated", every_state.act("reserve"), gate, title=EVIL), note=EVIL)
+    saga = Saga("gated", every_state.act("reserve"), gate, title=EVIL)
+    gated = testing.run(saga, note=EVIL)
+    timing = schedules.Timing("I", first=clock.now() + timedelta(days=1), minutes=5)
+    scheduled = schedules.add(saga, {"note": EVIL}, timing, name=EVIL[:60])
     listening = testing.run(
         Saga("listening", Wait("go", timeout=86_400), Wait("other")), key=f"go {EVIL}".rstrip("\x00")
     )
     listening.signal("other", {"a": EVIL}, key=EVIL.rstrip("\x00"), actor=operator, reason=EVIL.rstrip("\x00"))
     parent = testing.run(Saga("parent", Child(Saga("kid", Wait("go")))))
-    world = World(operator, made, gated, listening, parent)
+    world = World(operator, made, gated, listening, parent, scheduled)
     work()
+    shapes()
     world.batches = select(operator)
     return world
 
@@ -77,6 +91,24 @@ def work() -> None:
             id=f"{name}:1", host=name, pid=1, cluster=EVIL.rstrip("\x00"), started_at=now, seen_at=now, wedged_at=wedged
         )
         for name, wedged in (("here", None), (EVIL[:60], now))
+    )
+
+
+def shapes() -> None:
+    """What is kept of each saga, and of one whose code is gone. A process keeps them once, for one database."""
+    now, found = clock.now(), [(saga.name, saga) for saga in registry.all()]
+    SagaVersion.objects.bulk_create(
+        [
+            SagaVersion(
+                saga=name,
+                revision=saga.revision,
+                fingerprint=saga.fingerprint,
+                graph_text=json.dumps(graph_of(saga)),
+                seen_at=now,
+            )
+            for name, saga in [*found, ("gone", found[0][1])]
+        ],
+        ignore_conflicts=True,
     )
 
 
@@ -101,7 +133,8 @@ def poison() -> None:
                 old = getattr(row, column.attname)
                 if column.primary_key or old is None:
                     continue
-                new = poisoned(old, f"{number}{EVIL}")[: column.max_length]
+                evil = EVIL.replace("/", "") if column.name in PART_OF_ADDRESSES else EVIL
+                new = poisoned(old, f"{number}{evil}")[: column.max_length]
                 try:
                     with transaction.atomic():
                         model._base_manager.filter(pk=row.pk).update(**{column.attname: new})
@@ -123,7 +156,7 @@ def poisoned(old: str, evil: str) -> str:
 def inside(value: Any, evil: str) -> Any:
     match value:
         case dict():
-            return {key: inside(one, evil) for key, one in value.items()}
+            return {key: one if key in CODES else inside(one, evil) for key, one in value.items()}
         case list():
             return [inside(one, evil) for one in value]
         case str() if not is_moment(value):
