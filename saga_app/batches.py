@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 
 from saga_app import acting, clock, engine, messages
 from saga_app.core import batching
-from saga_app.core.batching import BATCH_VERBS, MOST, Act, BatchStatus, ItemStatus
+from saga_app.core.batching import BATCH_VERBS, MOST, TELLING, Act, BatchStatus, ItemStatus
 from saga_app.core.errors import BatchError, SagaError, VerbRefused
 from saga_app.core.previewing import Preview
 from saga_app.core.previewing import preview as previewed
@@ -96,7 +96,7 @@ def begin(
         batch: the draft.
         actor: in whose name the verbs are used. What they may do is asked again when it runs.
         reason: why, for the history of each execution.
-        canary: stop after so many, for somebody to look before the rest follows; 0: go on to the end.
+        canary: stop when so many were not refused, for somebody to look before the rest follows; 0: go on.
         rate: executions per second; None: as fast as it can.
         version: the version that was seen; refused (`batch_changed`) where it has moved on.
     """
@@ -237,8 +237,9 @@ class _Go:
             if not store.hold(self.batch, self.using):
                 return False
             item, *more = store.pending(self.batch, self.using, 2)
-            store.settle(item, self._outcome(item), self.using)
-            self.done += 1
+            outcome = self._outcome(item)
+            store.settle(item, outcome, self.using)
+            self.done += outcome.status in TELLING
             then = batching.after_item(done=self.done, canary=self.batch.canary, more=bool(more))
             if then is not None:
                 store.act(self.batch, then, self.using)

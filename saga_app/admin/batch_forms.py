@@ -34,7 +34,10 @@ class BeginForm(ActForm):
         label=_("Only so many first"),
         required=False,
         min_value=0,
-        help_text=_("Then it stops, for you to see what becomes of them, and to say whether the rest follows."),
+        help_text=_(
+            "Then it stops, for you to see what becomes of them, and to say whether the rest follows. Those that are "
+            "refused do not count."
+        ),
     )
     rate = forms.FloatField(
         label=_("Executions per second"),

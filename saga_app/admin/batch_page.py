@@ -132,7 +132,7 @@ def _buttons(request: HttpRequest, batch: OperatorBatch) -> list[Button]:
     holding = batch.status == BatchStatus.HOLDING
     words = {
         Act.PAUSE: pgettext("a batch", "Pause"),
-        Act.GO_ON: _("The rest") if holding else pgettext("a batch", "Go on"),
+        Act.GO_ON: _("Go on with the rest") if holding else pgettext("a batch", "Go on"),
         Act.CANCEL: _("Leave the rest alone") if holding else pgettext("a batch", "Cancel"),
     }
     allowed = [act for act in offered(batch.status) if request.user.has_perms(needed(act, batch.verb))]

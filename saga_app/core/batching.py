@@ -45,6 +45,8 @@ class Act(StrEnum):
 #: The verbs that one may use on many executions at once.
 BATCH_VERBS = ("resume", "cancel", "suspend", "unwind", "abandon")
 ENDED = frozenset({BatchStatus.CANCELLED, BatchStatus.COMPLETED})
+#: What a canary counts: from a refusal nobody learns what becomes of the rest.
+TELLING = frozenset({ItemStatus.ACCEPTED, ItemStatus.FAILED})
 MOST = 100_000  # executions of one batch
 MOST_DEATHS = 3  # of workers in a row, without an item done between them
 MOST_AT_ONCE = 100  # items between two looks at who let it run, and at what else is due
@@ -76,8 +78,8 @@ def at_once(*, done: int, canary: int, rate: float | None) -> int:
     """How many items are done at the next go, while it is running.
 
     Args:
-        done: items that are done, as far as the canary counts.
-        canary: after so many somebody has to say whether the rest follows; 0: it just goes on.
+        done: items that are done and tell something, as far as the canary counts.
+        canary: after so many of those somebody has to say whether the rest follows; 0: it just goes on.
         rate: items per second; None: as fast as it can.
     """
     count = MOST_AT_ONCE if rate is None else min(MOST_AT_ONCE, max(1, int(rate * PACE)))
@@ -93,7 +95,7 @@ def after_item(*, done: int, canary: int, more: bool) -> Act | None:
     """What becomes of a batch when an item is done; None: it goes on.
 
     Args:
-        done: items that are done, this one among them.
+        done: items that are done and tell something, this one among them if it does.
         canary: as above.
         more: others are left.
     """

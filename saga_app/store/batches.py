@@ -7,7 +7,7 @@ where the claim is still ours. So an item is done in one transaction with its ve
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from django.db.models import F, QuerySet
 
 from saga_app import clock
 from saga_app.conf import settings
-from saga_app.core.batching import ENDED, MOST_DEATHS, Act, BatchStatus, ItemStatus, moved
+from saga_app.core.batching import ENDED, MOST_DEATHS, TELLING, Act, BatchStatus, ItemStatus, moved
 from saga_app.models import OperatorBatch, OperatorBatchItem
 from saga_app.store.events import check_actor, readable
 
@@ -163,9 +163,8 @@ def pending(batch: OperatorBatch, using: str, count: int) -> list[OperatorBatchI
 
 
 def done(batch: OperatorBatch, using: str, most: int) -> int:
-    """How many items are done, counted no further than that."""
-    ends: Iterable[str] = [status for status in ItemStatus if status != ItemStatus.PENDING]
-    rows = OperatorBatchItem.objects.using(using).filter(batch=batch, status__in=ends)
+    """How many items are done and tell something, counted no further than that."""
+    rows = OperatorBatchItem.objects.using(using).filter(batch=batch, status__in=TELLING)
     return len(rows.values_list("pk")[:most])
 
 

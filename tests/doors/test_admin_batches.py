@@ -141,7 +141,7 @@ def test_begin_watch_pause_go_on(client: Client, anna: User) -> None:
     do(client, batch, "go_on")
     drive(batch)
     page = client.get(page_of(batch))
-    assert "waits for your word on the rest" in text_of(page) and "The rest" in text_of(page)
+    assert "waits for your word on the rest" in text_of(page) and "Go on with the rest" in text_of(page)
     assert '<progress max="8" value="3"' in page.content.decode()
     do(client, batch, "go_on")
     assert drive(batch).status == "completed"

@@ -75,6 +75,13 @@ def test_first_a_few_then_the_rest() -> None:
     assert outcomes(batch) == {"accepted": 7} and once_each(batch, "resume")
 
 
+def test_a_refusal_is_no_canary() -> None:
+    """Nobody learns from it what becomes of the rest: it goes on until so many were accepted."""
+    rows(4, "completed")
+    held = drive(begun(count=5, canary=2))
+    assert held.status == "holding" and outcomes(held) == {"terminal": 4, "accepted": 2, "pending": 3}
+
+
 def test_a_canary_of_all_is_the_end() -> None:
     assert drive(begun(count=3, canary=3)).status == "completed"
 
