@@ -109,7 +109,7 @@ class WaitingApprovalAdmin(ViewOnly):
     """Approvals that nobody has decided yet."""
 
     change_list_template = "admin/saga_app/approval/change_list.html"
-    list_display = ("gate", "of", "given", "since", "until", "asks_for", "decide")
+    list_display = ("gate", "of", "decide", "given", "since", "until", "asks_for")
     list_display_links = ("of",)
     list_filter = (WhoseFilter, SagaWithGatesFilter)
     list_per_page = 50
@@ -121,6 +121,10 @@ class WaitingApprovalAdmin(ViewOnly):
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Nothing but our filters."""
         return lookup in (WhoseFilter.parameter_name, SagaWithGatesFilter.parameter_name)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:  # type: ignore[override]
+        """The list, under its name."""
+        return super().changelist_view(request, {"title": _("Approvals"), **(extra_context or {})})
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ApprovalChangeList]:
         """The list that asks the sagas."""

@@ -10,6 +10,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from saga_app import clock
 from saga_app.admin.fields import field_for_moment
 from saga_app.admin.short import in_short
 from saga_app.admin.starting import SagaForm
@@ -57,8 +58,9 @@ class Row:
 
 
 class ScheduleForm(SagaForm):
-    """When a saga is started, and with what."""
+    """When a saga is started, and with what. Its mark makes a second click harmless."""
 
+    mark = forms.RegexField(r"^[0-9a-f]{12}$", widget=forms.HiddenInput)
     name = forms.CharField(label=gettext_lazy("Name"), required=False, max_length=100)
     kind = forms.ChoiceField(label=gettext_lazy("How often"))
     minutes = forms.IntegerField(
@@ -80,6 +82,7 @@ class ScheduleForm(SagaForm):
 
     def __init__(self, saga: Saga[Any], **options: Any) -> None:
         super().__init__(saga, **options)
+        self.initial["mark"] = clock.token()
         kinds = schedules.kinds()
         self.fields["kind"].choices = kinds  # type: ignore[attr-defined]
         if "C" not in dict(kinds):
@@ -105,7 +108,7 @@ class ScheduleForm(SagaForm):
             repeats=given["repeats"] or schedules.FOREVER,
         )
         try:
-            return schedules.add(self.saga, self.values, timing, name=given["name"])
+            return schedules.add(self.saga, self.values, timing, name=given["name"], mark=given["mark"])
         except ValidationError as error:
             for field, problems in error.message_dict.items():
                 ours = _FIELDS.get(field, field)

@@ -48,6 +48,11 @@ def act_url(one: schedules.Planned, act: str) -> str:
     return page_of("place-order", f"schedule/{one.row.pk}/{act}/")
 
 
+def hidden(page: Any) -> dict[str, str]:
+    form = page.context["form"]
+    return {field.html_name: field.value() for field in form.hidden_fields()}
+
+
 class TestMaking:
     def test_one_is_made_and_shown(self, root: Client) -> None:
         order()
@@ -56,11 +61,18 @@ class TestMaking:
         row = Schedule.objects.get()
         assert (row.schedule_type, row.repeats, row.next_run, row.func) == ("D", 3, FIRST, schedules.FUNCTION)
         page = text_of(root.get(answer.url)).partition("Schedules")[2]
-        assert "nightly Daily 3 times 2999-03-01 02:00:00 sku: A1, qty: 2" in page
-        assert "Pause… Delete…" in page
+        assert "nightly Daily 3 times 2999-03-01 02:00:00 Pause… Delete… show them sku: A1, qty: 2" in page
         entry = LogEntry.objects.get()
         assert (entry.action_flag, entry.object_id, entry.user.username) == (ADDITION, str(row.pk), "root")
         assert "test_admin_sagas 1 0 1" in text_of(root.get("/admin/saga_app/sagaversion/"))
+
+    def test_a_second_click_makes_nothing(self, root: Client) -> None:
+        order()
+        filled = {**hidden(root.get(ADD)), "kind": "D", "value-sku": "A1", "value-qty": "2"}
+        filled |= {"value-price": "1", "value-gift": "false"}
+        for _ in range(2):
+            assert root.post(ADD, filled).status_code == 302
+        assert Schedule.objects.count() == 1
 
     @pytest.mark.parametrize(
         ("filled", "every"),
@@ -199,6 +211,7 @@ class TestWho:
         made = planned()
         client = somebody(*(f"{word}_execution" for word in permissions))
         filled = {"kind": "D", "value-sku": "A1", "value-qty": "2", "value-price": "1", "value-gift": "true"}
+        filled["mark"] = "0123456789ab"
         for url in (ADD, *(act_url(made, act) for act in ("pause", "go-on", "delete"))):
             assert client.get(url).status_code == client.post(url, filled).status_code == 403
         assert list(Schedule.objects.values_list("repeats", flat=True)) == [-1]

@@ -97,6 +97,18 @@ def test_two_schedules_of_one_saga_start_one_each(hello: Saga[Any]) -> None:
     assert Execution.objects.count() == 2
 
 
+def test_two_made_by_one_click_too_many_start_one(hello: Saga[Any]) -> None:
+    """Nothing in django-q2's table keeps a second one out that is made at the same moment."""
+    made = schedules.add(hello, {"name": "anna"}, Timing(Schedule.DAILY), mark="m")
+    assert schedules.add(hello, {"name": "anna"}, Timing(Schedule.DAILY), mark="m").row.pk == made.row.pk
+    made.row.pk = None
+    made.row.save()
+    scheduler()
+    assert OrmQ.objects.count() == 2
+    deliver()
+    assert Execution.objects.count() == 1
+
+
 def test_what_was_missed_is_made_up_for_each_in_its_time(hello: Saga[Any]) -> None:
     """As django-q2 does by default: a time each, so that nothing is left out and nothing comes twice."""
     due(hello, kind=Schedule.MINUTES, minutes=5, first=timezone.now() - timedelta(minutes=11))
