@@ -1,0 +1,1 @@
+"""How numbers are written on the test site, where a test asks for it."""

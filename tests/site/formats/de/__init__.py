@@ -1,0 +1,1 @@
+"""German, with numbers that no program could read."""
