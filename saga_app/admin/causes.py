@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages as flash
 from django.core.exceptions import PermissionDenied
-from django.db.models import Max
+from django.db.models import Max, Subquery
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -119,7 +119,8 @@ def _last_try(found: Group) -> Try | None:
     resumes = Event.objects.using(alias()).filter(
         type="resume", execution__status="stuck", execution__cause=found.cause
     )
-    event = Event.objects.using(alias()).filter(pk=resumes.aggregate(last=Max("pk"))["last"]).first()
+    last = resumes.order_by().values("type").annotate(last=Max("pk")).values("last")
+    event = Event.objects.using(alias()).filter(pk=Subquery(last)).first()
     if event is None:
         return None
     joined = stuck_of(found.cause).filter(resume_count=0, status_at__gt=event.at).count()

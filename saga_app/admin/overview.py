@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
@@ -23,7 +23,7 @@ from saga_app.admin.values import readable_lines
 from saga_app.core.batching import BatchStatus, ItemStatus
 from saga_app.core.failures import readable
 from saga_app.core.status import Status
-from saga_app.models import Event, OperatorBatch, Overview
+from saga_app.models import Event, OperatorBatch, OperatorBatchItem, Overview
 from saga_app.store.transactions import alias
 
 LISTS = ("execution", "stuckexecution", "waitingapproval", "operatorbatch", "sagaversion")
@@ -119,10 +119,11 @@ def _deeds() -> list[Deed]:
 
 
 def _batches() -> list[Batch]:
-    """Those that are not over, the newest first."""
+    """Those that are not over, the newest first. Counted one by one: joined, all items of all batches would be read."""
     batches = OperatorBatch.objects.using(alias()).filter(status__in=GOING_ON).order_by("-created_at", "-id")
-    counted = batches.annotate(done=Count("items", filter=~Q(items__status=ItemStatus.PENDING)))
+    over = OperatorBatchItem.objects.filter(batch=OuterRef("pk")).exclude(status=ItemStatus.PENDING).order_by()
+    counted = batches.annotate(done=Subquery(over.values("batch").annotate(count=Count("pk")).values("count")))
     return [
-        Batch(one, verbs.word_of(one.verb), messages.word(messages.BATCH, one.status), one.done)
+        Batch(one, verbs.word_of(one.verb), messages.word(messages.BATCH, one.status), one.done or 0)
         for one in counted[:MOST_BATCHES]
     ]

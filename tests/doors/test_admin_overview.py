@@ -182,6 +182,8 @@ def test_batches_that_are_not_over(root: Client) -> None:
     type(batch).objects.filter(pk=batch.pk).update(status="running", due_at=clock.now())
     text = text_of(root)
     assert "Batches that are not over" in text and "Resume all <b> root 0 of 2 running" in text
+    batch.items.filter(pk=batch.items.first().pk).update(status="accepted")
+    assert "1 of 2 running" in text_of(root)
 
 
 def test_as_many_queries_for_many_as_for_one(root: Client, django_assert_num_queries: Any) -> None:
