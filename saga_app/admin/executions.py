@@ -30,7 +30,7 @@ from saga_app.admin.filters import (
 )
 from saga_app.admin.gates import GATE_VERBS
 from saga_app.admin.links import BeforeFilter, CauseFilter, ParentFilter
-from saga_app.admin.pages import Crumb, ViewOnly
+from saga_app.admin.pages import Crumb
 from saga_app.admin.search import HELP, search
 from saga_app.core.failures import readable
 from saga_app.core.status import Status
@@ -101,15 +101,12 @@ class ExecutionAdmin(ReadOnlyAdmin):
         execution = self.execution(request, unquote(object_id))
         if execution is None:
             return self._gone(request, object_id)
-        buttons, refused = verbs.offered(request, execution)
-        context = {
-            **self.run_context(request, execution),
-            **runpage.context(request, execution),
-            **around.context(request, execution),
-            "buttons": buttons,
-            "refused": [(", ".join(words), why_not) for why_not, words in refused.items()],
-            **(extra_context or {}),
-        }
+        context = {**self.run_context(request, execution), **runpage.context(request, execution)}
+        if not context["then"].is_past:
+            buttons, refused = verbs.offered(request, execution)
+            told = [(", ".join(words), why_not) for why_not, words in refused.items()]
+            context |= around.context(request, execution) | {"buttons": buttons, "refused": told}
+        context |= extra_context or {}
         return TemplateResponse(request, "admin/saga_app/execution/run.html", context)
 
     def verb_view(self, request: HttpRequest, object_id: UUID, verb: str) -> HttpResponseBase:

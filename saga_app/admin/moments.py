@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from django.db.models import QuerySet
 from django.http import QueryDict
 
+from saga_app import clock
 from saga_app.core.past import Told
 
 MANY = 10_000  # lines of a history that are read for this
@@ -55,6 +56,8 @@ def lines_of(events: QuerySet[Any]) -> list[Line]:
 def then_of(query: QueryDict, known: Sequence[datetime], lines: Sequence[Line]) -> Then:
     """What the address asks for: `at` is a moment or the number of an event, `moment` counts the moments from 1."""
     asked = _at(query.get("at", ""), lines) or _counted(query.get("moment", ""), known)
+    if asked is not None and asked > clock.now():
+        asked = None
     at = known[-1] if asked is None else asked
     number = bisect_right(known, at)
     earlier = [one for one in known[max(number - 2, 0) : number] if one < at]
