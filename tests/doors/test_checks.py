@@ -201,6 +201,11 @@ class TestSettings:
             ("ENCRYPTION", 7),
             ("ENCRYPTION", "no.such.module"),
             ("ENCRYPTION", "tests.settings.SECRET_KEY"),
+            ("REDACT", "password"),
+            ("REDACT", [""]),
+            ("REDACT", ["-"]),
+            ("REDACT", [7]),
+            ("REDACT", None),
         ],
     )
     def test_a_value_that_cannot_be_meant(self, settings, key: str, value: object) -> None:
@@ -225,6 +230,7 @@ class TestSettings:
             "DEFINITION_GRACE": 60,
             "MAX_VALUE_BYTES": 1000,
             "ENCRYPTION": None,
+            "REDACT": ["password", "pin"],
             "WEDGED_AFTER": 30,
             "EXIT_WHEN_WEDGED": True,
         }
