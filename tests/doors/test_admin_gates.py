@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from saga_app import (
     Approval,
     Child,
-    Decision,
     ForEach,
     Milestone,
     Saga,
@@ -184,64 +182,6 @@ class TestTheRunPage:
         execution = run(Wait("go"))
         assert "attempt" not in told(root, execution).partition("Waits for")[0]
         assert "1/1" not in root.get("/admin/saga_app/execution/").content.decode()
-
-
-class TestDeciding:
-    def test_an_approval_with_its_input(self, root: Client) -> None:
-        execution = run(approval(input=Ruling), output=ref("boss"))
-        filled = {"value-limit": "7", "value-fast": "true", "reason": HOSTILE}
-        assert say(root, execution, "approve", "boss", **filled).status_code == 302
-        decision = now(execution).output
-        assert isinstance(decision, Decision)
-        assert (decision.approved, decision.actor, decision.input) == (True, "root", Ruling(7, fast=True))
-        assert LogEntry.objects.get().change_message.startswith("approve: ")
-
-    def test_what_does_not_fit_is_said_at_its_field(self, root: Client) -> None:
-        execution = run(approval(input=Ruling))
-        page = say(root, execution, "approve", "boss", **{"value-limit": "many", "value-fast": ""})
-        assert page.status_code == 200
-        assert "many" in page.content.decode()
-        assert "errorlist" in page.content.decode()
-        assert not Signal.objects.exists()
-
-    def test_a_rejection_asks_for_nothing(self, root: Client) -> None:
-        execution = run(approval(input=Ruling))
-        assert "limit" not in text_of(root.get(verb_url(execution, "reject"), {"gate": "boss"}))
-        assert say(root, execution, "reject", "boss", reason="no").status_code == 302
-        assert now(execution).status == "failed"
-
-    def test_not_by_who_started_it(self, root: Client) -> None:
-        execution = run(approval(four_eyes=True), actor=User.objects.get(username="root"))
-        page = root.get(verb_url(execution, "approve"), {"gate": "boss"})
-        assert "This cannot be done now. You started this, so somebody else has to decide" in text_of(page)
-        assert 'type="submit" class="saga-button' not in page.content.decode()
-        answer = root.post(verb_url(execution, "approve"), {"gate": "boss", "version": execution.version})
-        assert answer.status_code == 409
-        assert "somebody else has to decide" in text_of_any(answer)
-        assert now(execution).status == "waiting"
-
-    def test_not_without_the_permission(self) -> None:
-        execution = run(approval())
-        client = limited("signal_execution")
-        assert client.get(verb_url(execution, "approve"), {"gate": "boss"}).status_code == 403
-        assert client.post(verb_url(execution, "approve"), {"gate": "boss", "version": "0"}).status_code == 403
-        assert not Signal.objects.exists()
-
-    def test_with_the_permission_alone(self) -> None:
-        execution = run(approval())
-        assert say(limited("rerun_execution"), execution, "approve", "boss").status_code == 302
-        assert now(execution).status == "completed"
-
-    def test_not_twice(self, root: Client) -> None:
-        execution = run(approval(), Wait("go"))
-        say(root, execution, "approve", "boss")
-        testing.drain()
-        page = root.get(verb_url(execution, "reject"), {"gate": "boss"})
-        assert "This cannot be done now. “boss” is decided already: approved." in text_of(page)
-
-    @pytest.mark.parametrize("gate", ["", "go", "nothing", "boss/"])
-    def test_no_such_approval(self, root: Client, gate: str) -> None:
-        assert root.get(verb_url(run(approval(), Wait("go")), "approve"), {"gate": gate}).status_code == 404
 
 
 class TestSignals:
