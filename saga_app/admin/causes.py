@@ -12,7 +12,9 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Max, Subquery
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -84,6 +86,15 @@ def view(admin: ViewOnly, request: HttpRequest, cause: str) -> HttpResponseBase:
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
     return TemplateResponse(request, "admin/saga_app/cause_group.html", _context(admin, request, cause))
+
+
+def link(admin: ViewOnly, execution: Execution) -> SafeString | str:
+    """The way from an execution to its group."""
+    try:
+        address = reverse("admin:saga_app_cause", args=[execution.cause], current_app=admin.admin_site.name)
+    except NoReverseMatch:  # it has none: it was stuck before causes were kept of everything
+        return "–"
+    return format_html('<a href="{}">{}</a>', address, _("all of this cause"))
 
 
 def _context(admin: ViewOnly, request: HttpRequest, cause: str) -> dict[str, Any]:

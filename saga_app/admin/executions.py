@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, re_path, reverse
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from saga_app.admin import around, causes, download, runpage, verbs
@@ -29,7 +30,7 @@ from saga_app.admin.filters import (
     StatusFilter,
 )
 from saga_app.admin.gates import GATE_VERBS
-from saga_app.admin.links import BeforeFilter, CauseFilter, ParentFilter
+from saga_app.admin.links import BeforeFilter, CauseFilter, ParentFilter, RevisionFilter
 from saga_app.admin.pages import Crumb
 from saga_app.admin.search import HELP, search
 from saga_app.core.failures import readable
@@ -76,7 +77,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
     list_display = ("state", "of_saga", "name", "step", "direction", "attempts", "since", "created", "due")
     list_filter = (
         StatusFilter, SagaFilter, AgeFilter, DirectionFilter, ResumedFilter, QueueFilter, CreatedFilter,
-        BeforeFilter, ParentFilter,
+        BeforeFilter, ParentFilter, RevisionFilter,
     )  # fmt: skip
     ordering = ("-created_at", "-pk")
     sortable_by = ("created",)
@@ -150,7 +151,7 @@ class StuckExecutionAdmin(ReadOnlyAdmin):
     by day, and would fill the first page. For that one there are the other order, and the filter by age.
     """
 
-    list_display = ("state", "of_saga", "name", "step", "direction", "attempts", "since", "created")
+    list_display = ("state", "of_saga", "name", "step", "direction", "attempts", "since", "created", "alike")
     list_filter = (ReasonFilter, SagaFilter, AgeFilter, DirectionFilter, ResumedFilter, CauseFilter)
     ordering = ("-status_at", "-pk")
     sortable_by = ("since", "created")
@@ -163,6 +164,11 @@ class StuckExecutionAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Execution]:
         """The stuck ones."""
         return super().get_queryset(request).filter(status=Status.STUCK)
+
+    @admin.display(description=_("cause"))
+    def alike(self, execution: Execution) -> SafeString | str:
+        """The way to everything that is stuck of the same cause."""
+        return causes.link(self, execution)
 
     def cause_view(self, request: HttpRequest, cause: str) -> HttpResponseBase:
         """What is stuck of one cause."""

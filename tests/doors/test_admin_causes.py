@@ -76,6 +76,7 @@ def test_whatever_is_stuck_has_a_page_of_its_cause(root: Client, state: str) -> 
     assert StuckReason(execution.stuck_reason)
     assert text.count("Executions 1 In the last hour +1") == 1
     assert str(execution.pk) in text and "Resume one first…" in text
+    assert page_of(execution) in root.get(STUCK).content.decode()
     assert page_of(execution) in content(root, f"/admin/saga_app/execution/{execution.pk}/change/")
     assert root.get(f"{STUCK}?cause={execution.cause}").content.decode().count(str(execution.pk)) >= 1
 

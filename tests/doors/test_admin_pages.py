@@ -109,7 +109,7 @@ def test_a_run_page_needs_as_many_queries_for_many_steps(root: Client, django_as
     few = every_state.make("stuck going back")
     many_steps = every_state.run(*[every_state.act(f"s{i}") for i in range(45)], broken="s44 ~s20")
     for execution in (few, many_steps):
-        with django_assert_num_queries(17):
+        with django_assert_num_queries(16):
             assert root.get(run_page(execution)).status_code == 200
 
 
