@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 
 from saga_app import acting, clock, engine, messages
 from saga_app.core import batching
-from saga_app.core.batching import BATCH_VERBS, MOST, TELLING, Act, BatchStatus, ItemStatus
+from saga_app.core.batching import BATCH_VERBS, MOST, MOST_AT_ONCE, TELLING, Act, BatchStatus, ItemStatus
 from saga_app.core.errors import BatchError, SagaError, VerbRefused
 from saga_app.core.previewing import Preview
 from saga_app.core.previewing import preview as previewed
@@ -207,16 +207,15 @@ class _Go:
         if halted_because := self._may_not():
             self._halt(halted_because)
             return
-        count, made = batching.at_once(done=self.done, canary=batch.canary, rate=batch.rate), 0
-        while made < count:
-            if not go_on():
-                break
+        count = batching.at_once(done=self.done, canary=batch.canary, rate=batch.rate)
+        before, items = self.done, 0
+        while self.done - before < count and items < MOST_AT_ONCE and go_on():
             if not self._one():
                 return
-            made += 1
+            items += 1
         with durable(self.using):
             spent = clock.monotonic() - began
-            rest = max(0.0, batching.pause_after(made, batch.rate) - spent)
+            rest = max(0.0, batching.pause_after(self.done - before, batch.rate) - spent)
             store.give_back(batch, self.using, after=rest)
 
     def _may_not(self) -> str:

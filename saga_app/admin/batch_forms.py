@@ -54,8 +54,8 @@ class BeginForm(ActForm):
         self.fields["reason"].required = batch.verb in REASON_REQUIRED
         if batch.verb == "abandon":
             self.fields["count"] = forms.IntegerField(
-                label=_("How many executions end for good?"),
-                help_text=_("Type the number of executions, to be sure: this cannot be taken back."),
+                label=_("Number of executions"),
+                help_text=_("Type how many executions this batch has, to be sure: it cannot be taken back."),
                 widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
             )
 

@@ -45,11 +45,11 @@ class Act(StrEnum):
 #: The verbs that one may use on many executions at once.
 BATCH_VERBS = ("resume", "cancel", "suspend", "unwind", "abandon")
 ENDED = frozenset({BatchStatus.CANCELLED, BatchStatus.COMPLETED})
-#: What a canary counts: from a refusal nobody learns what becomes of the rest.
+#: What a canary and a rate count: from a refusal nobody learns what becomes of the rest, and it costs nobody anything.
 TELLING = frozenset({ItemStatus.ACCEPTED, ItemStatus.FAILED})
 MOST = 100_000  # executions of one batch
 MOST_DEATHS = 3  # of workers in a row, without an item done between them
-MOST_AT_ONCE = 100  # items between two looks at who let it run, and at what else is due
+MOST_AT_ONCE = 100  # items, of all kinds, between two looks at who let it run, and at what else is due
 PACE = 0.5  # seconds for which a paced batch does its items at one go
 
 MOVES: Mapping[Act, Mapping[BatchStatus, BatchStatus]] = {
@@ -75,7 +75,7 @@ def offered(status: str) -> tuple[Act, ...]:
 
 
 def at_once(*, done: int, canary: int, rate: float | None) -> int:
-    """How many items are done at the next go, while it is running.
+    """How many items that tell something are done at the next go, while it is running.
 
     Args:
         done: items that are done and tell something, as far as the canary counts.

@@ -105,9 +105,16 @@ def test_a_rate_is_kept_by_when_it_is_due() -> None:
     assert timedelta(seconds=1.5) < waits.due_at - before < timedelta(seconds=3)
 
 
+def test_what_is_refused_does_not_count_for_the_rate() -> None:
+    """It calls nobody: thousands that have ended meanwhile do not hold up the others."""
+    rows(6, "completed")
+    waits = drive(begun(count=2, rate=0.5))
+    assert outcomes(waits) == {"terminal": 6, "accepted": 1, "pending": 1} and waits.status == "running"
+
+
 def test_many_are_done_in_several_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two goes others get their turn, and who let it run is looked at again."""
-    monkeypatch.setattr(batching, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(batches, "MOST_AT_ONCE", 2)
     batch = begun(count=5)
     goes = 0
     while batches.drive_next(holder="host:1"):

@@ -11,7 +11,6 @@ from django.db import OperationalError, connections
 
 from saga_app import VerbRefused, batches, clock, engine
 from saga_app.batches import _Go
-from saga_app.core import batching
 from saga_app.models import Execution, OperatorBatch
 from saga_app.store import batches as store
 from saga_app.store.claims import holder_for
@@ -200,6 +199,6 @@ def test_the_lease_is_renewed_by_each_item(monkeypatch: pytest.MonkeyPatch) -> N
     time.sleep(0.05)
     assert go._one()
     assert again(batch).due_at > first
-    monkeypatch.setattr(batching, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(batches, "MOST_AT_ONCE", 1)
     go.run(lambda: True)
     assert again(batch).lease_holder is None and outcomes(batch)["accepted"] == 2
