@@ -19,6 +19,7 @@ from saga_app.models import Execution
 from saga_app.querysets import ExecutionQuerySet
 
 CAUSE = re.compile(r"[0-9a-f]{1,32}")
+LONGEST_NUMBER = 10  # digits of a revision
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)  # that every zone can show
 
 
@@ -66,6 +67,21 @@ class ParentFilter(LinkedFilter):
             return str(UUID(value))
         except ValueError:
             return ""
+
+
+class RevisionFilter(LinkedFilter):
+    """Those of one revision of their sagas that have not ended: the index on open executions has them."""
+
+    title = gettext_lazy("revision, not ended")
+    parameter_name = "revision"
+
+    def shown(self, value: str) -> str:
+        """The number."""
+        return value if value.isascii() and value.isdecimal() and 0 < len(value) < LONGEST_NUMBER else ""
+
+    def of(self, executions: ExecutionQuerySet, value: str) -> QuerySet[Execution]:
+        """Those."""
+        return executions.open().filter(revision=int(value))
 
 
 class BeforeFilter(LinkedFilter):

@@ -73,6 +73,8 @@ class SagaVersionAdmin(ViewOnly):
         self._check_view(request)
         if request.method == "POST":
             return HttpResponseNotAllowed(["GET", "HEAD"])
+        if "\x00" in name:  # a character that PostgreSQL cannot be asked for
+            raise Http404
         shapes, planned = definitions.shapes(name), timetable.rows(name, may=request.user.has_perm(START))
         if not shapes and not planned:
             raise Http404

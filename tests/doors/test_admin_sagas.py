@@ -201,7 +201,11 @@ class TestThePage:
         order(revision=2).start(Order("A1", 2))
         page = text_of(root.get(page_of("place-order"))).partition("Revisions Revision")[2]
         assert page.index("2 ") < page.index("as the code here has it") < page.index("not in the code here")
-        assert "?saga=place-order&amp;status=open" in root.get(page_of("place-order")).content.decode()
+        link = "/admin/saga_app/execution/?saga=place-order&amp;revision=1"
+        assert f'href="{link}"' in root.get(page_of("place-order")).content.decode()
+        assert root.get(link.replace("&amp;", "&")).context["cl"].result_count == 1
+        for number in ("x", "0", "-1", "9" * 30, "9" * 9):
+            assert root.get(f"/admin/saga_app/execution/?revision={number}").context["cl"].result_count == 0
 
     def test_a_revision_that_only_the_table_knows(self, root: Client) -> None:
         with registry.isolate():
