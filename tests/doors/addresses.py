@@ -47,7 +47,7 @@ def executions(world: World) -> list[Execution]:
 def verbs(world: World) -> Iterator[Arguments]:
     """Each verb where it may be used, and where it may not."""
     for verb in VERBS:
-        for state in {USES[verb][0], "completed"} & {*world.states}:
+        for state in sorted({USES[verb][0], "completed"} & {*world.states}):
             yield {"object_id": world.states[state].pk, "verb": verb}
     for verb in GATE_VERBS:
         one, gate = (world.listening, "go") if verb == "signal" else (world.gated, "boss")
