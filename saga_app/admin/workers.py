@@ -90,7 +90,7 @@ class WorkerAdmin(ViewOnly):
     def state(self, worker: Worker) -> SafeString:
         """Icon and word."""
         code, word = _state(worker)
-        return format_html('<span class="saga-worker saga-worker-{}">{}</span>', code, word)
+        return _live(worker, "state", format_html('<span class="saga-worker saga-worker-{}">{}</span>', code, word))
 
     @display(description=gettext_lazy("process"))
     def process(self, worker: Worker) -> SafeString:
@@ -107,9 +107,21 @@ class WorkerAdmin(ViewOnly):
         )
 
     @display(description=gettext_lazy("drives now"))
-    def drives(self, worker: Any) -> SafeString | str:
+    def drives(self, worker: Any) -> SafeString:
         """The executions whose lease it holds."""
-        known: Driven = worker.drives
+        return _live(worker, "drives", self._links(worker.drives))
+
+    @display(description=gettext_lazy("last claim"))
+    def claimed(self, worker: Worker) -> SafeString:
+        """When it took something up last."""
+        return _live(worker, "claimed", _ago(worker.claimed_at))
+
+    @display(description=gettext_lazy("last seen"))
+    def seen(self, worker: Worker) -> SafeString:
+        """When its cluster said last that it lives."""
+        return _live(worker, "seen", _ago(worker.seen_at))
+
+    def _links(self, known: Driven) -> SafeString | str:
         if not known.count:
             return "–"
         links = [(self._run_url(one), one.saga, one.key or one.pk, path) for one, path in known.first]
@@ -118,16 +130,6 @@ class WorkerAdmin(ViewOnly):
         )
         more = known.count - len(links)
         return format_html("{} {}", text, ngettext("and %d more", "and %d more", more) % more) if more else text
-
-    @display(description=gettext_lazy("last claim"))
-    def claimed(self, worker: Worker) -> SafeString | str:
-        """When it took something up last."""
-        return _ago(worker.claimed_at)
-
-    @display(description=gettext_lazy("last seen"))
-    def seen(self, worker: Worker) -> SafeString | str:
-        """When its cluster said last that it lives."""
-        return _ago(worker.seen_at)
 
     def _run_url(self, execution: Execution) -> str:
         return reverse("admin:saga_app_execution_change", args=[execution.pk], current_app=self.admin_site.name)
@@ -162,6 +164,11 @@ def _state(worker: Worker) -> tuple[str, str]:
     if worker.wedged_at is not None:
         return "wedged", _("wedged for %s") % messages.span((clock.now() - worker.wedged_at).total_seconds())
     return "alive", _("alive")
+
+
+def _live(worker: Worker, part: str, shown: SafeString | str) -> SafeString:
+    """A cell whose content is brought up to date; the rows stay as they were when the page was loaded."""
+    return format_html('<span id="saga-worker-{}-{}" data-saga-live>{}</span>', part, readable(worker.pk), shown)
 
 
 def _ago(at: Any) -> SafeString | str:
