@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from saga_app.core.attempts import LOST, Attempt, attempts_of
 from saga_app.core.outcomes import Direction
-from saga_app.core.status import CompensationStatus, StepStatus
+from saga_app.core.status import CompensationStatus, Status, StepStatus
 
 if TYPE_CHECKING:
     from saga_app.core.snapshot import Record, Snapshot
@@ -101,8 +101,8 @@ def timeline(x: Snapshot, created_at: datetime) -> list[Row]:
         rows.append(Row(Lane.FORWARD, None, (Bar(created_at, begun, why=Why.WORKER),)))
     for record in x.records:
         if record.origin is None or record.finished_at is None or record.finished_at >= created_at:
-            rows += _row(Lane.FORWARD, record, _forward(record, x.unwinding_at))
-    back = [row for record in x.records for row in _row(Lane.BACK, record, _back(record, x.unwinding_at))]
+            rows += _row(x, Lane.FORWARD, record, _forward(record, x.unwinding_at))
+    back = [row for record in x.records for row in _row(x, Lane.BACK, record, _back(record, x.unwinding_at))]
     return rows + sorted(back, key=lambda row: row.start)
 
 
@@ -119,8 +119,12 @@ def windows(rows: Sequence[Row], size: int) -> list[Sequence[Row]]:
     return list(pages)
 
 
-def _row(lane: Lane, record: Record, bars: Iterator[Bar]) -> list[Row]:
+def _row(x: Snapshot, lane: Lane, record: Record, bars: Iterator[Bar]) -> list[Row]:
+    """The row, if it has bars. That at which it is stuck waits for an operator."""
     found = tuple(bars)
+    halted = x.status == Status.STUCK and x.failing_path == record.path and x.unwinding == (lane is Lane.BACK)
+    if halted and found and (end := found[-1].end) is not None:
+        found += (Bar(end, None, why=Why.OPERATOR),)
     return [Row(lane, record, found[-MOST:], max(len(found) - MOST, 0))] if found else []
 
 

@@ -92,6 +92,15 @@ def test_time_until_an_operator_acted_is_waiting() -> None:
     assert shown(record) == [("raised", 0, 1), (Why.OPERATOR, 1, 90), ("returned", 90, 91)]
 
 
+def test_where_it_is_stuck_it_waits_for_an_operator() -> None:
+    stuck = {"status": Status.STUCK, "failing_path": "a"}
+    failed = tried(step(), 0, 1)
+    assert shown(failed, **stuck) == [("raised", 0, 1), (Why.OPERATOR, 1, None)]
+    back = tried(tried(step(), 0, 1, How.RETURNED, output_text="1"), 5, 6, direction=Direction.COMPENSATE)
+    assert shown(back, unwinding_at=at(5), **stuck) == [("returned", 0, 1)]
+    assert shown(back, Lane.BACK, unwinding_at=at(5), **stuck) == [("raised", 5, 6), (Why.OPERATOR, 6, None)]
+
+
 def test_gates_sleeps_and_children_only_wait() -> None:
     for kind in ("wait", "approval", "sleep", "child"):
         open_one = step(kind=kind, status=StepStatus.WAITING)
