@@ -57,14 +57,10 @@ class Columns:
 
     @display(description=gettext_lazy("step"))
     def step(self, execution: Execution) -> SafeString:
-        """The step it failed at, or is at."""
+        """The step it failed at, or is at; and which way it goes."""
         where = readable(facts(execution).path) or "–"
-        return live(execution, "step", format_html('<bdi class="saga-where">{}</bdi>', where))
-
-    @display(description=gettext_lazy("direction"))
-    def direction(self, execution: Execution) -> SafeString:
-        """Which way it goes, or went."""
-        return live(execution, "direction", format_html("{}", way(execution)))
+        shown = format_html('<bdi class="saga-where">{}</bdi> <span class="saga-note">{}</span>', where, way(execution))
+        return live(execution, "step", shown)
 
     @display(description=gettext_lazy("attempts"))
     def attempts(self, execution: Execution) -> SafeString:
@@ -122,7 +118,7 @@ def lateness(execution: Execution) -> SafeString | str:
 def way(execution: Execution) -> str:
     """Forward or back; what has ended may have gone back. With nothing to undo it only turned round."""
     if execution.unwinding_at is None or execution.rollback_status == RollbackStatus.NOT_APPLICABLE:
-        return "–" if execution.finished_at else _("forward")
+        return "" if execution.finished_at else _("forward")
     return _("went back") if execution.finished_at else _("back")
 
 

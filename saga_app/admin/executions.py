@@ -74,7 +74,7 @@ class ReadOnlyAdmin(Columns, BatchActions):
 class ExecutionAdmin(ReadOnlyAdmin):
     """All executions, the run page, the verbs."""
 
-    list_display = ("state", "of_saga", "name", "step", "direction", "attempts", "since", "created", "due")
+    list_display = ("state", "of_saga", "name", "step", "attempts", "since", "due", "created")
     list_filter = (
         StatusFilter, SagaFilter, AgeFilter, DirectionFilter, ResumedFilter, QueueFilter, CreatedFilter,
         BeforeFilter, ParentFilter, RevisionFilter,
@@ -151,7 +151,7 @@ class StuckExecutionAdmin(ReadOnlyAdmin):
     by day, and would fill the first page. For that one there are the other order, and the filter by age.
     """
 
-    list_display = ("state", "of_saga", "name", "step", "direction", "attempts", "since", "created", "alike")
+    list_display = ("state", "of_saga", "name", "step", "attempts", "since", "created", "alike")
     list_filter = (ReasonFilter, SagaFilter, AgeFilter, DirectionFilter, ResumedFilter, CauseFilter)
     ordering = ("-status_at", "-pk")
     sortable_by = ("since", "created")

@@ -1,4 +1,7 @@
-"""`python -m tests.benchmarks [--only sqlite|postgres] [--rounds 7]`: three-step executions against plain commits."""
+"""`python -m tests.benchmarks [--only sqlite|postgres] [--rounds 7]`: three-step executions against plain commits.
+
+`--console` instead: the operators' pages over two million executions in PostgreSQL, against one row and an empty list.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,14 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--only", choices=["sqlite", "postgres"], help="one database instead of both")
     parser.add_argument("--rounds", default="7", help="rounds of which the median is shown (7)")
+    parser.add_argument("--console", action="store_true", help="the operators' pages instead; takes some minutes")
     options = parser.parse_args(arguments)
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     print(f"{machine}; medians of {options.rounds} rounds\n", flush=True)
-    for engine in [options.only] if options.only else ["sqlite", "postgres"]:
+    what = "console" if options.console else "measure"
+    for engine in ["postgres"] if options.console else [options.only] if options.only else ["sqlite", "postgres"]:
         with environment(engine) as variables:
-            command = [sys.executable, "-m", "tests.benchmarks.measure", options.rounds]
+            command = [sys.executable, "-m", f"tests.benchmarks.{what}", options.rounds]
             if code := subprocess.run(command, env=variables, check=False).returncode:
                 return code
     return 0

@@ -43,20 +43,20 @@ def age(execution: Execution, **by: timedelta) -> None:
 
 
 ROWS = {
-    "pending": ["pending", "–", "forward", "not begun"],
-    "waiting": ["waiting", "charge", "forward", "1/2"],
-    "suspended": ["suspended", "–", "forward"],
-    "compensating": ["compensating", "reserve", "back", "1/2"],
-    "stuck going back": ["stuck a compensation failed", "charge", "back", "2/2"],
-    "stuck past the pivot": ["stuck a step failed past the pivot", "ship", "forward", "2/2"],
-    "stuck held": ["stuck a step failed", "charge", "forward", "2/2"],
-    "stuck unknown": ["stuck nobody knows whether a step had its effect", "charge", "back"],
-    "stuck without definition": ["stuck no worker knows its saga", "–", "forward", "–"],
-    "completed": ["completed 1 optional step failed", "–", "–", "–"],
-    "failed": ["failed rolled back", "ship", "went back", "2/2"],
-    "undone by hand": ["failed rolled back, 1 step by hand", "ship", "went back"],
-    "cancelled": ["cancelled rolled back", "went back"],
-    "abandoned": ["failed rollback abandoned", "ship", "went back", "2/2"],
+    "pending": ["pending", "– forward", "not begun"],
+    "waiting": ["waiting", "charge forward", "1/2"],
+    "suspended": ["suspended", "– forward"],
+    "compensating": ["compensating", "reserve back", "1/2"],
+    "stuck going back": ["stuck a compensation failed", "charge back", "2/2"],
+    "stuck past the pivot": ["stuck a step failed past the pivot", "ship forward", "2/2"],
+    "stuck held": ["stuck a step failed", "charge forward", "2/2"],
+    "stuck unknown": ["stuck nobody knows whether a step had its effect", "charge back"],
+    "stuck without definition": ["stuck no worker knows its saga", "– forward", "–"],
+    "completed": ["completed 1 optional step failed", "–", "–"],
+    "failed": ["failed rolled back", "ship went back", "2/2"],
+    "undone by hand": ["failed rolled back, 1 step by hand", "ship went back"],
+    "cancelled": ["cancelled rolled back", "charge went back"],
+    "abandoned": ["failed rollback abandoned", "ship went back", "2/2"],
 }
 
 
@@ -65,7 +65,7 @@ def test_a_row_says_what_is(root: Client, state: str) -> None:
     execution = every_state.make(state)
     cells = row(root, EXECUTIONS, execution)
     assert cells["state"].startswith(ROWS[state][0])
-    shown = [cells["step"], cells["direction"], cells["attempts"]]
+    shown = [cells["step"], cells["attempts"]]
     assert [words for words in ROWS[state][1:] if words not in shown] == []
     assert (execution.pk in listed(root, STUCK)) == state.startswith("stuck")
 
@@ -74,7 +74,7 @@ def test_a_list_does_not_say_that_nothing_went_back(root: Client) -> None:
     """A step that failed with nothing to undo only failed."""
     failed = every_state.run(every_state.act("charge", undo=False), broken="charge")
     assert failed.rollback_status == "not_applicable" and failed.unwinding_at is not None
-    assert row(root, EXECUTIONS, failed)["direction"] == "–"
+    assert row(root, EXECUTIONS, failed)["step"] == "charge"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_running_step_is_shown_as_running(root: Client) -> None:
 
     testing.run(every_state.order(look), note="n")
     shown = [seen[0][name] for name in ("state", "step", "attempts", "due")]
-    assert shown == ["running", "look", "1/1", "with a worker"]
+    assert shown == ["running", "look forward", "1/1", "with a worker"]
 
 
 def test_the_age_is_that_of_the_status(root: Client) -> None:
@@ -226,7 +226,7 @@ def test_what_moves_is_brought_up_to_date_cell_by_cell(root: Client) -> None:
     """No row comes or goes under the pointer, and no box that was ticked is made anew."""
     execution = every_state.make("waiting")
     page = root.get(EXECUTIONS).content.decode()
-    for part in ("status", "step", "direction", "attempts", "since", "created", "due"):
+    for part in ("status", "step", "attempts", "since", "created", "due"):
         assert f'id="saga-{part}-{execution.pk}" data-saga-live' in page
     assert page.count("data-saga-live") >= 6
     assert [cells["state"] for cells in rows(root, EXECUTIONS)] == ["waiting"]
