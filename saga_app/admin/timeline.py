@@ -18,10 +18,10 @@ from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.timeline import Bar, Lane, Row, timeline, windows
 
 BARS = 100  # on one page of it
-WIDTH, LABELS, RIGHT = 960.0, 236.0, 14.0
+WIDTH, LABELS, RIGHT = 880.0, 220.0, 14.0
 HEAD, LINE, FOOT = 34.0, 22.0, 24.0
 THICK, THIN, LEAST = 12.0, 5.0, 3.0
-FITS = 33  # characters in the column of labels
+FITS = 30  # characters in the column of labels
 NEAR = 0.06  # of the axis: a text in the middle would be cut off
 ROOM = 40.0  # what the length of a squeezed stretch needs to be written
 GOOD = ("returned", "happened", "not_happened", "completed", "skipped")
@@ -223,10 +223,7 @@ class _Picture:
         shown = sum(piece.seconds for piece in pieces if not piece.squeezed)
         for place, moment in self.axis.ticks():
             here = timezone.localtime(moment)
-            if shown < 2:  # noqa: PLR2004 - seconds, of which a tick is a small part
-                text = f"{here:%M:%S}.{here.microsecond // 1000:03}"
-            else:
-                text = f"{here:%m-%d %H:%M}" if days else f"{here:%H:%M:%S}"
+            text = _clock(here, shown, days=days)
             anchor = "start" if place < NEAR else "end" if place > 1 - NEAR else "middle"
             yield Mark(_number(_place(place)), _number(y), text, "", anchor)
 
@@ -240,6 +237,15 @@ class _Picture:
         for at, moment, text in ((0, self.x.pivoted_at, _("pivot")), (1, self.x.unwinding_at, _("turned back"))):
             if moment is not None and start <= moment <= end:
                 yield Mark(_number(self._x(moment)), _number(11 + 13 * at), text)
+
+
+def _clock(here: datetime, seconds: float, *, days: bool) -> str:
+    """A moment under the axis, as finely as neighbours differ on a line of so many seconds."""
+    if seconds < 2:  # noqa: PLR2004
+        return f"{here:%M:%S}.{here.microsecond // 1000:03}"
+    if seconds < 20:  # noqa: PLR2004
+        return f"{here:%H:%M:%S}.{here.microsecond // 100_000}"
+    return f"{here:%m-%d %H:%M}" if days else f"{here:%H:%M:%S}"
 
 
 def _place(part: float) -> float:
