@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from django.utils.text import Truncator
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from saga_app import messages
 from saga_app.core.failures import readable
 from saga_app.core.layout import Box, Graph, Line, Point, layout
+from saga_app.messages import graphs
 
 WIDTH, PAD = 196.0, 10.0
 TITLE, SMALL, LABEL = 25, 31, 14  # characters that fit into a line of each
@@ -144,7 +144,7 @@ class _Pen:
         return WIDTH, 32.0 + 15.0 * len(self._lines(node))
 
     def shape(self, box: Box, node: Mapping[str, Any]) -> Shape:
-        state, title = self._state(node), readable(node["title"])
+        state, title = self._state(node), graphs.title(node["kind"], readable(node["title"]))
         is_join = node["kind"] == "join"
         lines = [] if is_join else [_cut(line, SMALL) for line in self._lines(node)]
         return Shape(
@@ -166,7 +166,7 @@ class _Pen:
 
     def word(self, node: Mapping[str, Any]) -> Word:
         return Word(
-            title=readable(node["title"]) or node["kind"],
+            title=graphs.title(node["kind"], readable(node["title"])) or node["kind"],
             kind=_kind(node["kind"]),
             state=self._said(node),
             turns=self._turns(node),
@@ -185,12 +185,18 @@ class _Pen:
 
     def _lines(self, node: Mapping[str, Any]) -> list[str]:
         """Below the title: what it is and does, and what became of it."""
-        facts = [one for one in [_kind(node["kind"]), *map(readable, node["lines"])] if one][:LINES]
+        facts = [one for one in [_kind(node["kind"]), *map(graphs.line, map(readable, node["lines"]))] if one][:LINES]
         became = " · ".join(filter(None, [self._said(node), self._turns(node)]))
         return [*facts, *([became] if became else [])]
 
     def _tip(self, node: Mapping[str, Any], title: str) -> str:
-        facts = [title, _kind(node["kind"]), *map(readable, node["lines"]), self._said(node), self._turns(node)]
+        facts = [
+            title,
+            _kind(node["kind"]),
+            *map(graphs.line, map(readable, node["lines"])),
+            self._said(node),
+            self._turns(node),
+        ]
         return ", ".join(filter(None, facts))
 
 
@@ -200,24 +206,15 @@ def _kind(kind: str) -> str:
 
 
 def _frame(box: Box, group: Mapping[str, Any]) -> Frame:
-    said = readable(group["label"])
-    said = messages.word(messages.CHOICE, said) if group["kind"] == "block" and said in messages.CHOICE else said
+    said = graphs.frame(group["kind"], readable(group["label"]))
     label = _text(box.x + PAD, box.y + 17, _cut(said, max(int(box.width / 7), 8)))
     return Frame(group["kind"], label, *map(_number, (box.x, box.y, box.width, box.height)))
 
 
 def _edge(line: Line) -> Edge:
     x, y = line.label_at
-    label = _text(x + 7, y - 7, _cut(_label(line), LABEL))
+    label = _text(x + 7, y - 7, _cut(graphs.edge(line.kind, readable(line.label)), LABEL))
     return Edge(line.kind, _path(line), _head(line.points), label)
-
-
-def _label(line: Line) -> str:
-    """What is written beside an edge; the answers to a question have words."""
-    word = readable(line.label)
-    if line.kind in ("choice", "turn") and word in messages.CHOICE:
-        return messages.word(messages.CHOICE, word)
-    return {"rejected": _("rejected"), "approved": _("approved")}.get(word, word)
 
 
 def _path(line: Line) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from django.utils.formats import number_format
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import ngettext
 
-from saga_app.messages.batches import BATCH, BATCH_ACT, BATCH_REFUSAL, HALTED, ITEM
+from saga_app.messages.batches import BATCH, BATCH_ACT, BATCH_FIRST, BATCH_REFUSAL, HALTED, ITEM
+from saga_app.messages.lengths import seconds, span
 from saga_app.messages.words import (
     ACTION,
     CHOICE,
@@ -91,6 +91,8 @@ def sentence(code: str, params: Mapping[str, object] | None = None) -> str:
     if code == "version_changed" and known.get("by"):
         verb = word(VERB, str(known["verb"]))
         return FIRST % {"by": known["by"], "verb": verb, "ago": span(known.get("seconds"))}
+    if code == "batch_changed" and known.get("by"):
+        return str(BATCH_FIRST) % {"by": known["by"], "what": word(BATCH_ACT, str(known["what"]))}
     text = word({**REFUSAL, **BATCH_REFUSAL}, code)
     text = text % known if code in REFUSAL or code in BATCH_REFUSAL else text
     return f"{text} {NEAREST % known}" if known.get("nearest") else text
@@ -149,18 +151,3 @@ def by_hand(count: int) -> str:
 def optional_failed(count: int) -> str:
     """How many steps of a completed execution failed and were allowed to."""
     return ngettext("%(count)d optional step failed", "%(count)d optional steps failed", count) % {"count": count}
-
-
-def seconds(length: float, places: int) -> str:
-    """A length in seconds and parts of one, as the language writes numbers."""
-    return gettext("%s s") % number_format(length, places)
-
-
-def span(seconds: object) -> str:
-    """A length of time in one unit, the way people say it."""
-    if not isinstance(seconds, int | float):
-        return "?"
-    for size, text in ((86400, gettext("%d d")), (3600, gettext("%d h")), (60, gettext("%d min"))):
-        if seconds >= size:
-            return text % (seconds // size)
-    return gettext("%d s") % max(seconds, 0)

@@ -21,11 +21,11 @@ from tests import catalogs
 from tests.doors import every_state
 from tests.doors import world as worlds
 from tests.doors.addresses import addresses
+from tests.doors.brackets import RIGHT_TO_LEFT, in_brackets
 from tests.doors.wording import said, untranslated
 from tests.doors.world import World
 
 pytestmark = pytest.mark.django_db
-RIGHT_TO_LEFT = "he"
 WORD = re.compile(r"[A-Za-z]{3,}")
 SHORT = 12  # characters: shorter texts may be words of what is stored, or of another language
 PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[a-z%]|\{\w*\}|<[^>]*>")
@@ -63,19 +63,7 @@ def is_page(answer: Any) -> bool:
 
 @pytest.fixture
 def brackets(tmp_path: Path):
-    """A language that puts every text of ours into brackets; what Django says itself is in Hebrew."""
-    folder = tmp_path / RIGHT_TO_LEFT / "LC_MESSAGES"
-    folder.mkdir(parents=True)
-    made = polib.POFile()
-    made.metadata = {**catalogs.catalog("de").metadata, "Language": RIGHT_TO_LEFT}
-    for entry in catalogs.catalog("de"):
-        if entry.msgid_plural:
-            entry.msgstr_plural = {0: f"⟦{entry.msgid}⟧", 1: f"⟦{entry.msgid_plural}⟧"}
-        else:
-            entry.msgstr = f"⟦{entry.msgid}⟧"
-        made.append(entry)
-    made.save_as_mofile(str(folder / "django.mo"))
-    with override_settings(LOCALE_PATHS=[str(tmp_path)]):
+    with in_brackets(tmp_path):
         yield
 
 
