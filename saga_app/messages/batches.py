@@ -55,3 +55,7 @@ BATCH_REFUSAL: Words = {
     "batch_changed": _("This batch is not as you saw it any more, so nothing was done. Look at it as it is now."),
     "batch_gone": _("There is no such batch any more: what nobody began was thrown away."),
 }
+
+BATCH_FIRST = _(
+    "%(by)s was first: %(what)s. Nothing was done for you. Look at the batch as it is now, and decide again."
+)
