@@ -126,7 +126,7 @@ class SagaVersionAdmin(ViewOnly):
         form = ScheduleForm(saga, data=request.POST if request.method == "POST" else None)
         if request.method != "POST" or not form.is_valid():
             return self._form(request, saga, form, _("Schedule"))
-        made = form.save()
+        made = form.make()
         if made is None:
             return self._form(request, saga, form, _("Schedule"))
         self.log_addition(request, made.row, f"schedule {name}")

@@ -97,7 +97,7 @@ class ScheduleForm(SagaForm):
             self.add_error("cron", _("Write an expression, as in “0 2 * * *”."))
         super().clean()
 
-    def save(self) -> Planned | None:
+    def make(self) -> Planned | None:
         """Make it; None where it is refused, the form saying why."""
         given = self.cleaned_data
         timing = Timing(

@@ -19,7 +19,8 @@ from tests.doors import every_state
 from tests.doors.test_admin_markup import wrong_in
 from tests.doors.test_admin_pages import text_of
 from tests.doors.test_admin_permissions import somebody
-from tests.doors.test_admin_sagas import Order, order, page_of, send
+from tests.doors.test_admin_sagas import Order, order, page_of
+from tests.doors.test_admin_starting import send
 
 pytestmark = pytest.mark.django_db
 ADD = page_of("place-order", "schedule/")
