@@ -202,7 +202,7 @@ def test_two_with_the_same_page_open(client: Client) -> None:
     do(client, batch, "pause")
     for act in ("pause", "go_on", "cancel"):
         answer = client.post(do_url(batch, act), stale, follow=True)
-        assert "not as you saw it any more" in answer.content.decode()
+        assert "was first: paused." in answer.content.decode()
     assert again(batch).status == "paused"
     assert client.post(do_url(batch, "cancel"), {}).status_code == 302, "no version at all: nothing"
     assert again(batch).status == "paused"

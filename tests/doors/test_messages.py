@@ -46,10 +46,10 @@ def refusals() -> Iterator[str]:
 def test_every_refusal_has_a_sentence() -> None:
     codes = set(refusals())
     assert {"not_stuck", "version_changed", "reason_required", "no_such_step"} <= codes
-    assert codes - set(messages.REFUSAL) == set()
+    assert codes - set(messages.REFUSAL) - set(messages.BATCH_REFUSAL) == set()
 
 
-@pytest.mark.parametrize("code", [*messages.REFUSAL, "a_code_of_tomorrow", "", "%s %(x)"])
+@pytest.mark.parametrize("code", [*messages.REFUSAL, *messages.BATCH_REFUSAL, "a_code_of_tomorrow", "", "%s %(x)"])
 @pytest.mark.parametrize("params", [None, {}, {"path": "%(now)s", "nearest": "b", "by": "", "seconds": None}])
 def test_no_sentence_fails(code: str, params: dict[str, object] | None) -> None:
     text = messages.sentence(code, params)
@@ -61,6 +61,12 @@ def test_who_was_first() -> None:
     params = {"seen": 4, "now": 5, "by": "anna", "verb": "resume", "seconds": 12}
     assert messages.sentence("version_changed", params).startswith("anna was first: resume, 12 s ago.")
     assert "version 4 then, 5 now" in messages.sentence("version_changed", {**params, "by": ""})
+
+
+def test_who_was_first_at_a_batch() -> None:
+    params = {"by": "anna", "what": "pause"}
+    assert messages.sentence("batch_changed", params).startswith("anna was first: paused.")
+    assert messages.sentence("batch_changed", {"by": "", "what": "hold"}).startswith("This batch is not as you saw it")
 
 
 def test_the_nearest_step_is_named() -> None:
