@@ -130,7 +130,7 @@ def _last_try(found: Group) -> Try | None:
     resumes = Event.objects.using(alias()).filter(
         type="resume", execution__status="stuck", execution__cause=found.cause
     )
-    last = resumes.order_by().values("type").annotate(last=Max("pk")).values("last")
+    last = resumes.order_by().values("type").annotate(last=Max("pk")).values("last")[:1]
     event = Event.objects.using(alias()).filter(pk=Subquery(last)).first()
     if event is None:
         return None
