@@ -83,8 +83,8 @@ def group(cause: str) -> Group | None:
 
 
 def _read(executions: QuerySet[Execution]) -> QuerySet[Any, Any]:
-    """One query, of what is stuck alone."""
-    return (
+    """One query, of what is stuck alone. The samples come after the counts: with them, each row would look for one."""
+    counted = (
         executions.order_by()
         .values("cause")
         .annotate(
@@ -93,10 +93,9 @@ def _read(executions: QuerySet[Execution]) -> QuerySet[Any, Any]:
             last=Max("status_at"),
             lately=Count("pk", filter=Q(status_at__gt=clock.now() - LATELY)),
             again=Count("pk", filter=Q(resume_count__gt=0)),
-            sample=Subquery(_samples()),
         )
-        .order_by("-count", "cause")
     )
+    return counted.annotate(sample=Subquery(_samples())).order_by("-count", "cause")
 
 
 def _samples() -> QuerySet[Any, Any]:

@@ -143,6 +143,7 @@ class Execution(models.Model):
                 F("id").desc(),
                 F("status"),
                 F("saga"),
+                F("revision"),
                 F("queue"),
                 F("status_at"),
                 F("unwinding_at"),
@@ -161,7 +162,15 @@ class Execution(models.Model):
             models.Index(
                 F("status_at").desc(), F("id").desc(), condition=Q(status="stuck"), name="saga_execution_stuck_since"
             ),
-            models.Index(F("status"), F("cause"), condition=Q(status="stuck"), name="saga_execution_stuck"),
+            models.Index(  # and grouped by cause, each with its latest
+                F("status"),
+                F("cause"),
+                F("status_at").desc(),
+                F("id").desc(),
+                F("resume_count"),
+                condition=Q(status="stuck"),
+                name="saga_execution_stuck",
+            ),
         ]
 
     def __str__(self) -> str:
