@@ -14,7 +14,6 @@ from tests.house import source
 PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[a-z%]|\{\w*\}|</?\w+>")
 ENGLISH_MARKS = {"de": "”", "fr": "“”"}
 MARKS = {"de": ("„", "“"), "fr": ("«\u00a0", "\u00a0»")}
-LETTERS = re.compile(r"[^\W\d_]{2,}")
 GLOSSARY = re.compile(r"^\s*(.+?) = (.+?)(?:\s{2,}(.+?) = (.+))?$", re.MULTILINE)
 OF_DESIGN = {
     "saga", "node", "execution", "step record", "attempt", "compensation", "unwind", "pivot", "milestone", "signal",
@@ -91,7 +90,7 @@ def test_a_change_of_a_catalog_is_a_change_of_words(language: str) -> None:
     assert {line for entry in catalog for _, line in entry.occurrences} <= {""}
 
 
-@each_language
+@pytest.mark.parametrize("language", MARKS)
 def test_quotation_marks_are_those_of_the_language(language: str) -> None:
     first, last = MARKS[language]
     for text, made in forms(language):
@@ -100,7 +99,7 @@ def test_quotation_marks_are_those_of_the_language(language: str) -> None:
         assert not {*ENGLISH_MARKS[language]} & {*made}, made
 
 
-@each_language
+@pytest.mark.parametrize("language", ["de", "fr"])
 def test_french_and_german_spaces(language: str) -> None:
     """French has a space, which never breaks, before what is high; German has none, nor a space at an end."""
     for text, made in forms(language):
