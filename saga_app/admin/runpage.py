@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +30,7 @@ from saga_app.store.transactions import alias
 STEPS = 20  # on one page, each with its values, errors and attempts
 EVENTS = 50
 LATE = 5
+GRAINS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ def context(request: HttpRequest, execution: Any) -> dict[str, Any]:
     """The parts of the run page, as things are or as the address asks for."""
     facts = acting.facts_of(execution)
     lines = lines_of(execution.events)
-    then = then_of(request.GET, moments(facts, execution.created_at, [line.told for line in lines]), lines)
+    known = moments(facts, execution.created_at, [line.told for line in lines])
+    then = then_of(request.GET, known, lines)
     shown = {
         "then": then,
         "input": value(execution.input_shown, execution.input_length),
@@ -75,10 +77,12 @@ def context(request: HttpRequest, execution: Any) -> dict[str, Any]:
     if then.is_past:
         told = [line for line in lines if line.told.at <= then.at]
         return shown | past.context(request, execution, facts, lines, then) | _history(request, execution, told)
-    return shown | _now(request, execution, facts, lines) | _history(request, execution, lines)
+    return shown | _now(request, execution, facts, lines, known) | _history(request, execution, lines)
 
 
-def _now(request: HttpRequest, execution: Any, facts: Snapshot, lines: Sequence[Line]) -> dict[str, Any]:
+def _now(
+    request: HttpRequest, execution: Any, facts: Snapshot, lines: Sequence[Line], known: Sequence[datetime]
+) -> dict[str, Any]:
     """What is, and what can be done about it."""
     backwards, stuck = execution.unwinding_at is not None, execution.status == Status.STUCK
     undoable = execution.pivoted_at is None
@@ -89,7 +93,6 @@ def _now(request: HttpRequest, execution: Any, facts: Snapshot, lines: Sequence[
         "status": messages.status_word(execution.status),
         "rollback": messages.rollback_word(execution.rollback_status),
         "remark": _remark(facts),
-        "live": "final" if execution.status in TERMINAL else "on",
         "cause": cause,
         "cause_page": _page_of(facts, cause),
         "late": _late(lines),
@@ -98,8 +101,17 @@ def _now(request: HttpRequest, execution: Any, facts: Snapshot, lines: Sequence[
         "plan_open": backwards or stuck,
         "steps": steps,
         "rows": rows(shown.order_by("seq"), registry.get(execution.saga, execution.revision)),
-        **pictures.context(request, execution, facts, clock.now(), pictures.Addresses(facts, STEPS)),
+        **pictures.context(
+            request, execution, facts, _about_now(execution.created_at, known[-1]), pictures.Addresses(facts, STEPS)
+        ),
     }
+
+
+def _about_now(created_at: datetime, latest: datetime) -> datetime:
+    """Now, as finely as the timeline can show it: a page on which nothing moves is the same page for a while."""
+    age = (clock.now() - created_at).total_seconds()
+    grain = max(age / GRAINS, 1.0)
+    return max(created_at + timedelta(seconds=age // grain * grain), latest)
 
 
 def page_of(request: HttpRequest, name: str, found: Sequence[Any], size: int) -> Page[Any]:

@@ -106,9 +106,9 @@ def test_a_run_page_needs_as_many_queries_for_many_steps(root: Client, django_as
     page of the steps, the step of the cause, what is undone; the engine's own two reads for the verbs; and what it
     waits for, its children, its milestones, its signals.
     """
-    few = every_state.make("stuck going back")
-    many_steps = every_state.run(*[every_state.act(f"s{i}") for i in range(45)], broken="s44 ~s20")
-    for execution in (few, many_steps):
+    many = [every_state.act(f"s{i}") for i in range(45)]
+    for execute in (lambda: every_state.make("stuck going back"), lambda: every_state.run(*many, broken="s44 ~s20")):
+        execution = execute()
         with django_assert_num_queries(16):
             assert root.get(run_page(execution)).status_code == 200
 
