@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-# Lone surrogates fit no UTF-8 text and NUL no PostgreSQL text; the other control characters could rewrite a terminal.
-_HOSTILE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# Lone surrogates fit no UTF-8 text and NUL no PostgreSQL text; the other control characters could rewrite a terminal,
+# and those of the direction of writing turn round the sentence that the text is put into.
+_HOSTILE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def readable(text: str) -> str:

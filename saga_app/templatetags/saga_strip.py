@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from saga_app import clock, messages
+from saga_app.core.readable import readable
 from saga_app.store import pulse as reading
 from saga_app.store.pulse import Due, Pulse
 from saga_app.store.transactions import alias
@@ -87,7 +88,7 @@ def _alarms(pulse: Pulse) -> Iterator[tuple[str, str]]:
                 "The cluster %(cluster)s on %(host)s takes nothing from its queue: a worker was probably killed while "
                 "it held the queue's lock. End all its processes and start it again."
             )
-            % {"cluster": cluster.name, "host": cluster.host},
+            % {"cluster": readable(cluster.name), "host": readable(cluster.host)},
             "",
         )
 
@@ -95,4 +96,4 @@ def _alarms(pulse: Pulse) -> Iterator[tuple[str, str]]:
 def _nobody_serves(due: Due) -> str:
     if not due.queue:
         return _("Something is due in the default queue, and no worker serves it.")
-    return _("Something is due in the queue “%(queue)s”, and no worker serves it.") % {"queue": due.queue}
+    return _("Something is due in the queue “%(queue)s”, and no worker serves it.") % {"queue": readable(due.queue)}

@@ -14,7 +14,7 @@ def strict(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        response.headers["Content-Security-Policy"] = POLICY
+        response.headers.setdefault("Content-Security-Policy", POLICY)
         return response
 
     return middleware
