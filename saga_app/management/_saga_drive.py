@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.utils import translation
 
 from saga_app import batches, clock, executor, messages
 from saga_app.management._saga_read import say, say_json
@@ -45,7 +46,8 @@ def drain(command: BaseCommand, options: dict[str, Any]) -> None:
     if options["json"]:
         say_json(command, {"claims": claims, "stopped": stop.asked, "open": left})
         return
-    still = ", ".join(f"{count} {messages.status_word(status)}" for status, count in sorted(left.items())) or "none"
+    with translation.override(None):  # commands are English
+        still = ", ".join(f"{count} {messages.status_word(status)}" for status, count in sorted(left.items())) or "none"
     say(
         command,
         f"{'Stopped' if stop.asked else 'Nothing is due any more'} after {claims} claims. Open executions: {still}.",

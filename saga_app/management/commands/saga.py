@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import translation
 
 from saga_app.core.errors import SagaError
 from saga_app.core.status import Status, StuckReason
 from saga_app.management import _saga_deploy, _saga_drive, _saga_graph, _saga_read, _saga_verbs
 
 Run = Callable[[BaseCommand, dict[str, Any]], None]
+#: These call bodies, which speak the language of the site; the others are all English, whatever that is.
+DRIVES: tuple[Run, ...] = (_saga_drive.drain,)
 
 
 class _AnyOrder(CommandParser):
@@ -61,7 +65,8 @@ class Command(BaseCommand):
         """Run the subcommand; what is refused is told in a sentence, not in a traceback."""
         run: Run = options["run"]
         try:
-            run(self, options)
+            with nullcontext() if run in DRIVES else translation.override(None):
+                run(self, options)
         except SagaError as refused:
             raise CommandError(_saga_read.printable(str(refused))) from refused
 
