@@ -34,6 +34,8 @@ ORDERS = [  # customer, sku, pieces, fault
     ("Donald", "K-03", 9, Fault.NONE),  # there is one
     ("Hedy", "T-05", 1, Fault.SHIPPING_CLOSED),
     ("Tony", "T-02", 2, Fault.REFUND_REFUSED),
+    ("Annie", "T-01", 1, Fault.REFUND_REFUSED),
+    ("Joan", "T-03", 1, Fault.REFUND_REFUSED),
     ("Radia", "K-01", 1, Fault.SHIPPING_FAILS),
 ]
 PURCHASES = {"K-02": 4, "K-03": 2}  # more than the shelf holds, so they are bought

@@ -68,6 +68,12 @@ def forget(subject: str) -> None:
         books.execute("DELETE FROM rules WHERE subject = ?", (subject,))
 
 
+def forget_everything() -> None:
+    """Make the outside behave again, towards everybody."""
+    with ledger() as books:
+        books.execute("DELETE FROM rules")
+
+
 def told(books: sqlite3.Connection, subject: str, what: str) -> bool:
     """Whether it was told to do this now; one time less from now on."""
     rule = books.execute("SELECT times FROM rules WHERE subject = ? AND what = ?", (subject, what)).fetchone()

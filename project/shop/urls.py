@@ -8,6 +8,7 @@ from project.shop import views
 
 urlpatterns = [
     path("", views.counter, name="counter"),
+    path("mend/", views.mend_everything, name="mend-everything"),
     path("live/", views.counter_live, name="counter-live"),
     path("orders/<str:number>/", views.order_page, name="order"),
     path("orders/<str:number>/live/", views.order_live, name="order-live"),

@@ -19,8 +19,8 @@ pytestmark = [
     pytest.mark.acceptance,
     pytest.mark.skipif(ENGINE != "sqlite", reason="the demo brings its own database"),
 ]
-STATES = "3 cancelled, 11 completed, 8 failed, 1 pending, 5 stuck, 1 suspended, 10 waiting"
-AWAKE = STATES.replace("5 stuck, 1 suspended, 10 waiting", "1 running, 5 stuck, 1 suspended, 9 waiting")
+STATES = "3 cancelled, 11 completed, 8 failed, 1 pending, 7 stuck, 1 suspended, 10 waiting"
+AWAKE = STATES.replace("7 stuck, 1 suspended, 10 waiting", "1 running, 7 stuck, 1 suspended, 9 waiting")
 
 
 def environment(folder: Path) -> dict[str, str]:

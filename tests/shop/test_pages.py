@@ -91,6 +91,19 @@ def test_a_stuck_order_leads_to_the_operators_and_can_be_mended(client: Client) 
     assert payments.charges()[0].refunded == order.total
 
 
+def test_the_outside_can_be_put_right_for_all(client: Client) -> None:
+    """As when a provider's trouble is over: what is stuck still waits for an operator."""
+    for _ in range(2):
+        orders.place(order_of(fault=Fault.REFUND_REFUSED))
+    testing.drain()
+    assert client.get("/mend/").status_code == 405
+    assert "work again" in client.post("/mend/", follow=True).text
+    assert Execution.objects.stuck().count() == 2
+    for charge in payments.charges():
+        payments.refund(original_key=charge.key)
+    assert all(charge.refunded == charge.amount for charge in payments.charges())
+
+
 def test_the_live_parts_change_only_when_something_does(client: Client) -> None:
     order = order_of()
     orders.place(order)
