@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from saga_app import Milestone, Parallel, Saga
 from saga_app.core import registry
+from saga_app.core.records import Records
 from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.status import CompensationStatus, StepStatus
 from saga_app.core.unwind import QUIET, owed, plan_unwind, undone
@@ -34,7 +35,8 @@ def step(name: str) -> Any:
 
 
 def paths(*records: Record, of: Saga[Any] | None) -> list[str]:
-    return [one.path for one in undone(of, Snapshot(saga="s", revision=1, records=records, unwinding_at=NOW))]
+    x = Snapshot(saga="s", revision=1, records=Records(records), unwinding_at=NOW)
+    return [one.path for one in undone(of, x)]
 
 
 @settings(max_examples=min(40, settings().max_examples))

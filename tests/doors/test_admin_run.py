@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
@@ -22,7 +23,7 @@ SECRET = "hunter2-xyzzy"
 
 
 @pytest.fixture(autouse=True)
-def own_sagas():
+def own_sagas() -> Iterator[None]:
     with registry.isolate():
         yield
 

@@ -28,7 +28,7 @@ def is_part(part: Any, whole: Any) -> bool:
         return isinstance(part, list) and len(part) <= len(whole) and _all(part, whole)
     if isinstance(whole, str):
         return isinstance(part, str) and (whole.startswith(part) or _but_a_surrogate(part, whole))
-    return part == whole
+    return bool(part == whole)
 
 
 def _all(parts: Any, wholes: Any) -> bool:
