@@ -88,13 +88,13 @@ def view(admin: ViewOnly, request: HttpRequest, cause: str) -> HttpResponseBase:
     return TemplateResponse(request, "admin/saga_app/cause_group.html", _context(admin, request, cause))
 
 
-def link(admin: ViewOnly, execution: Execution) -> SafeString | str:
+def link(admin: ViewOnly, execution: Execution, text: str) -> SafeString | str:
     """The way from an execution to its group."""
     try:
         address = reverse("admin:saga_app_cause", args=[execution.cause], current_app=admin.admin_site.name)
     except NoReverseMatch:  # it has none: it was stuck before causes were kept of everything
-        return "–"
-    return format_html('<a href="{}">{}</a>', address, _("all of this cause"))
+        return text
+    return format_html('<a href="{}" title="{}">{}</a>', address, _("All that is stuck of this cause"), text)
 
 
 def _context(admin: ViewOnly, request: HttpRequest, cause: str) -> dict[str, Any]:

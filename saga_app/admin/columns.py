@@ -39,9 +39,13 @@ class Columns:
             '<span class="saga-status saga-status-{}">{}</span> <span class="saga-note">{}</span>',
             execution.status,
             messages.status_word(execution.status),
-            note(execution, facts(execution)),
+            self.noted(execution, note(execution, facts(execution))),
         )
         return live(execution, "status", shown)
+
+    def noted(self, execution: Execution, text: str) -> SafeString | str:
+        """What is said beside the status; a list may lead on from there."""
+        return text
 
     @display(description=gettext_lazy("saga"))
     def of_saga(self, execution: Execution) -> SafeString:

@@ -151,7 +151,7 @@ class StuckExecutionAdmin(ReadOnlyAdmin):
     by day, and would fill the first page. For that one there are the other order, and the filter by age.
     """
 
-    list_display = ("state", "of_saga", "name", "step", "attempts", "since", "created", "alike")
+    list_display = ("state", "of_saga", "name", "step", "attempts", "since", "created")
     list_filter = (ReasonFilter, SagaFilter, AgeFilter, DirectionFilter, ResumedFilter, CauseFilter)
     ordering = ("-status_at", "-pk")
     sortable_by = ("since", "created")
@@ -165,10 +165,9 @@ class StuckExecutionAdmin(ReadOnlyAdmin):
         """The stuck ones."""
         return super().get_queryset(request).filter(status=Status.STUCK)
 
-    @admin.display(description=_("cause"))
-    def alike(self, execution: Execution) -> SafeString | str:
-        """The way to everything that is stuck of the same cause."""
-        return causes.link(self, execution)
+    def noted(self, execution: Execution, text: str) -> SafeString | str:
+        """The reason leads to everything that is stuck of the same cause."""
+        return causes.link(self, execution, text)
 
     def cause_view(self, request: HttpRequest, cause: str) -> HttpResponseBase:
         """What is stuck of one cause."""
