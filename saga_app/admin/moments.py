@@ -48,9 +48,9 @@ class Then:
 
 
 def lines_of(events: QuerySet[Any]) -> list[Line]:
-    """A history, the oldest line first."""
-    found = events.order_by("id").values_list("id", "at", "type", "data_text")[:MANY]
-    return [Line(number, Told(at, kind, json.loads(data))) for number, at, kind, data in found]
+    """A history, the oldest line first; of a very long one the latest lines."""
+    found = events.order_by("-id").values_list("id", "at", "type", "data_text")[:MANY]
+    return [Line(number, Told(at, kind, json.loads(data))) for number, at, kind, data in reversed(found)]
 
 
 def then_of(query: QueryDict, known: Sequence[datetime], lines: Sequence[Line]) -> Then:
