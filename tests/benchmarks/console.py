@@ -5,6 +5,7 @@ The floors are of the same run: one execution read by its id, and Django's own l
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -24,9 +25,11 @@ def main(rounds: int, count: int = COUNT) -> None:
     from django.test.utils import get_runner, setup_test_environment
 
     from tests.crowd import Crowd, vacuumed
+    from tests.settings import SCRATCH
 
     if connection.vendor != "postgresql":
         return
+    SCRATCH.mkdir(parents=True, exist_ok=True)
     setup_test_environment()
     runner = get_runner(django.conf.settings)(verbosity=0, interactive=False)
     databases = runner.setup_databases()
@@ -39,6 +42,7 @@ def main(rounds: int, count: int = COUNT) -> None:
         report(rounds)
     finally:
         runner.teardown_databases(databases)
+        shutil.rmtree(SCRATCH, ignore_errors=True)
 
 
 def report(rounds: int) -> None:
