@@ -88,6 +88,8 @@ class _Params(dict[str, object]):
 def sentence(code: str, params: Mapping[str, object] | None = None) -> str:
     """Why a verb was refused, and what to do instead."""
     known = _Params(params or {})
+    if "verdict" in known:  # a code, and no name of anybody's
+        known["verdict"] = word(CHOICE, str(known["verdict"]))
     if code == "version_changed" and known.get("by"):
         verb = word(VERB, str(known["verb"]))
         return FIRST % {"by": known["by"], "verb": verb, "ago": span(known.get("seconds"))}

@@ -140,6 +140,15 @@ def test_counts(language: str, forms: list[str]) -> None:
         assert [messages.by_hand(count) for count in range(3)] == forms
 
 
+def test_what_a_sentence_is_made_of_is_translated_too() -> None:
+    """A code inside a sentence is a word there."""
+    with translation.override("de"):
+        decided = messages.sentence("decided", {"gate": "boss", "verdict": "approved"})
+        first = messages.sentence("version_changed", {"by": "Ada", "verb": "resume", "seconds": 90})
+    assert decided == "Über „boss“ ist bereits entschieden: freigegeben."
+    assert first.startswith("Ada war schneller: fortsetzen, vor 1 Min.")
+
+
 @override_settings(USE_THOUSAND_SEPARATOR=True, FORMAT_MODULE_PATH=["tests.site.formats"])
 def test_numbers_for_programs_are_not_written_for_people(world: World) -> None:
     """Addresses, form values and drawings are the same in every language: here each digit is set apart."""
