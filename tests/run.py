@@ -24,8 +24,8 @@ from tests import postgres
 
 ROOT = Path(__file__).parent.parent
 ALONE = "acceptance or browser or redis"  # they start processes and watch the clock
-# No database is used here, so once is enough, unless somebody asks for them.
-PURE = ["tests/core", "tests/house", "tests/typing"]
+# No database is used here, or none is what is tested, so once is enough, unless somebody asks for them.
+PURE = ["tests/browser", "tests/core", "tests/house", "tests/themes", "tests/typing"]
 NOTHING_COLLECTED = 5
 OUTCOMES_KNOWN = (0, 1, NOTHING_COLLECTED)  # pytest's other codes say that the run itself broke
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -20,6 +21,7 @@ from playwright.sync_api import Browser, sync_playwright
 from saga_app.core import registry
 from tests.browser.tab import Tab
 
+HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
@@ -27,7 +29,7 @@ SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """They all need a Chromium, and are skipped where there is none."""
     for item in items:
-        if "browser" in item.path.parent.parts[-1:]:
+        if HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.timeout(600))
             item.add_marker(pytest.mark.django_db(transaction=True, databases=["default", "outside", "other"]))

@@ -23,6 +23,7 @@ from tests.doors import every_state
 from tests.doors.confirm_page import USES, run_url, use, verb_url
 
 TEMPLATES = sorted((Path(saga_app.__file__).parent / "templates").rglob("*.html"))
+SCRIPTS = sorted((Path(saga_app.__file__).parent / "static").rglob("*.js"))
 LISTS = ["/admin/saga_app/execution/", "/admin/saga_app/stuckexecution/"]
 pytestmark = pytest.mark.django_db
 
@@ -108,6 +109,16 @@ def test_text_that_no_page_can_take_is_shown_as_escapes(root: Client) -> None:
 def test_no_template_has_style_or_script(template: Path) -> None:
     text = template.read_text()
     assert re.findall(r"\sstyle\s*=|<style|<script(?! src=)|\son[a-z]+\s*=|javascript:|\|safe\b|autoescape", text) == []
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_no_script_makes_markup_of_text(script: Path) -> None:
+    """Nor styles or code, which a strict policy forbids; nor does it ask anybody else's server."""
+    text = script.read_text()
+    assert (
+        re.findall(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|\.style\b|new Function|//\w", text)
+        == []
+    )
 
 
 def test_no_code_of_the_pages_trusts_text() -> None:
