@@ -49,6 +49,9 @@ def verbs(world: World) -> Iterator[Arguments]:
     for verb in VERBS:
         for state in sorted({USES[verb][0], "completed"} & {*world.states}):
             yield {"object_id": world.states[state].pk, "verb": verb}
+    for verb, state in (("fork", "completed"), ("fork", "waiting"), ("move", "stuck held")):
+        if state in world.states:
+            yield {"object_id": world.states[state].pk, "verb": verb}
     for verb in GATE_VERBS:
         one, gate = (world.listening, "go") if verb == "signal" else (world.gated, "boss")
         yield {"object_id": one.pk, "verb": verb, "?gate": gate}
