@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from saga_app import clock, messages
 from saga_app.admin.values import Failure, failure
 from saga_app.core.failures import readable
-from saga_app.core.status import CompensationStatus, Status, StepStatus, UnwindCause
+from saga_app.core.status import TERMINAL, CompensationStatus, Status, StepStatus, UnwindCause
 from saga_app.models import Execution, StepRecord
 
 CALLED = ("step", "compute")  # what is called has attempts; gates and children are waited for
@@ -45,7 +45,9 @@ class Cause:
 def cause_of(execution: Execution) -> Cause:
     """The head of its run page."""
     record = _record(execution)
-    backwards = record is not None and execution.unwinding_at is not None and bool(record.compensation_status)
+    over = execution.status in TERMINAL  # then what it failed at is told, and not how that was undone
+    going_back = execution.unwinding_at is not None and not over
+    backwards = record is not None and going_back and bool(record.compensation_status)
     shown = _failure(execution, record, backwards=backwards)
     began = failure(execution.error_text) if backwards or record is None else None
     return Cause(

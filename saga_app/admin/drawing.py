@@ -16,7 +16,7 @@ from saga_app.core.layout import Box, Graph, Line, Point, layout
 from saga_app.messages import graphs
 
 WIDTH, PAD = 196.0, 10.0
-TITLE, SMALL, LABEL = 25, 31, 14  # characters that fit into a line of each
+TITLE, SMALL, LABEL = 23, 31, 14  # characters that fit into a line of each
 LINES = 3
 ROUND = {"start": 16, "end": 16, "join": 8, "parallel": 14, "try": 14, "pivot": 0, "milestone": 0}
 ICONS = {

@@ -12,7 +12,7 @@ from typing import TypeAlias
 Stretch: TypeAlias = tuple[datetime, datetime]
 
 QUIET = 8  # a stretch without work that is this many times as long as all work together is squeezed
-SQUEEZED, ALL_SQUEEZED = 0.06, 0.4  # of the line: one such stretch, and all together
+SQUEEZED, ALL_SQUEEZED = 0.07, 0.4  # of the line: one such stretch, and all together
 APART = 0.13  # of the line: between two moments that are written under it
 STEPS = (
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600,

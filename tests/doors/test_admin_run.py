@@ -272,6 +272,19 @@ class TestRedaction:
         assert SECRET not in html(root, execution)
 
 
+def test_the_head_of_what_is_over_tells_what_failed(root: Client) -> None:
+    """And not how that step, too, was undone; of a group with several causes, the first."""
+    page = html(root, every_state.make("failed"))
+    head = text_of(page.partition("saga-cause-failed")[2].partition("</section>")[0])
+    assert "ship (attempt 2 of 2)" in head and "OSError: ship is down" in head and "compensation" not in head
+    both = Parallel(x=[every_state.act("b")], y=[every_state.act("c")])
+    execution = every_state.run(every_state.act("a"), both, broken="b c ~a")
+    execution.resolve("a", reason="by hand")
+    testing.drain()
+    head = text_of(html(root, execution).partition("saga-cause-failed")[2].partition("</section>")[0])
+    assert re.search(r"\b[bc] \(attempt 2 of 2\)", head) and "a (" not in head
+
+
 def test_what_is_undone_is_told_lane_by_lane(root: Client) -> None:
     execution = every_state.run(
         every_state.act("a"),
