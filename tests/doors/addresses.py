@@ -57,6 +57,12 @@ def verbs(world: World) -> Iterator[Arguments]:
         yield {"object_id": one.pk, "verb": verb, "?gate": gate}
 
 
+def moments(world: World) -> Iterator[Arguments]:
+    """Some of them as they were."""
+    for execution in executions(world)[-4:]:
+        yield from ({"object_id": execution.pk, "?moment": number} for number in (1, 4))
+
+
 def acts(world: World) -> Iterator[Arguments]:
     """What may be done to a batch, each to one of every status."""
     for act in ACTS:
@@ -64,7 +70,7 @@ def acts(world: World) -> Iterator[Arguments]:
 
 
 EXAMPLES: dict[str | type[Model], Example] = {
-    Execution: lambda world: pks(executions(world)),
+    Execution: lambda world: [*pks(executions(world)), *moments(world)],
     Overview: lambda world: pks(executions(world)[:1]),
     StuckExecution: lambda world: pks(one for state, one in world.states.items() if "stuck" in state),
     WaitingApproval: lambda world: pks(WaitingApproval.objects.filter(execution=world.gated, name="boss")),
