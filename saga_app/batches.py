@@ -67,13 +67,14 @@ def freeze(verb: str, executions: QuerySet[Execution], *, actor: Any, chosen: st
     if verb not in BATCH_VERBS:
         raise BatchError(f"{verb!r} is no verb for many executions: {', '.join(BATCH_VERBS)}")
     using = alias()
-    seen = dict(executions.using(using).values_list("pk", "version")[: MOST + 1])
-    if not seen:
-        raise BatchError(messages.sentence("nothing_selected"))
-    if len(seen) > MOST:
-        raise BatchError(messages.sentence("too_many_selected", {"most": MOST}))
     with transaction.atomic(using=using):
-        return store.freeze(verb, seen, actor=actor, chosen=chosen, using=using)
+        some = executions.using(using)[: MOST + 1]
+        batch = store.freeze(verb, some, actor=actor, told=chosen, using=using)
+        if not batch.size:
+            raise BatchError(messages.sentence("nothing_selected"))
+        if batch.size > MOST:
+            raise BatchError(messages.sentence("too_many_selected", {"most": MOST}))
+    return batch
 
 
 def preview(batch: OperatorBatch) -> Preview:

@@ -14,15 +14,17 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import EmptyResultSet
+from django.db import connections
 from django.db.models import F, QuerySet
 
 from saga_app import clock
 from saga_app.conf import settings
 from saga_app.core.batching import ENDED, MOST_DEATHS, TELLING, Act, BatchStatus, ItemStatus, moved
-from saga_app.models import OperatorBatch, OperatorBatchItem
+from saga_app.models import Execution, OperatorBatch, OperatorBatchItem
+from saga_app.store import sql
 from saga_app.store.events import check_actor, readable
 
-ROWS = 2_000  # inserted with one call
 DRAFTS_KEPT = timedelta(days=1)  # one that nobody begins is no record of anything
 
 
@@ -41,23 +43,37 @@ class Outcome:
     params: Mapping[str, Any] = field(default_factory=dict)
 
 
-def freeze(verb: str, seen: Mapping[UUID, int], *, actor: Any, chosen: str, using: str) -> OperatorBatch:
-    """Insert a draft of these executions, each with the version that was seen, inside a transaction of the caller's."""
+def freeze(verb: str, chosen: QuerySet[Execution], *, actor: Any, told: str, using: str) -> OperatorBatch:
+    """Insert a draft of the chosen executions, inside a transaction of the caller's.
+
+    One statement: no row of them comes to this process. Each is kept with the version that it has in it.
+    """
     check_actor(actor)
     batches, now = OperatorBatch.objects.using(using), clock.now()
     batches.filter(status=BatchStatus.DRAFT, created_at__lt=now - DRAFTS_KEPT).delete()
-    batch = OperatorBatch(
-        verb=verb,
-        status=BatchStatus.DRAFT,
-        size=len(seen),
-        chosen=readable(chosen)[:255],
-        created_at=now,
-        **person(actor),
-    )
+    draft = {"verb": verb, "status": BatchStatus.DRAFT, "size": 0, "chosen": readable(told)[:255], "created_at": now}
+    batch = OperatorBatch(**draft, **person(actor))
     batches.bulk_create([batch])
-    items = (OperatorBatchItem(batch=batch, execution_id=pk, seen_version=version) for pk, version in seen.items())
-    OperatorBatchItem.objects.using(using).bulk_create(items, batch_size=ROWS)
+    batch.size = _insert_items(batch, chosen, using)
+    batches.filter(pk=batch.pk).update(size=batch.size)
     return batch
+
+
+def _insert_items(batch: OperatorBatch, chosen: QuerySet[Execution], using: str) -> int:
+    """In the order in which they were chosen; one that a join has brought twice is inserted once."""
+    try:
+        text, params = chosen.values_list("pk", "version").query.get_compiler(using).as_sql()
+    except EmptyResultSet:
+        return 0
+    columns = sql.columns(OperatorBatchItem, ("batch", "execution", "seen_version", "status", "code", "params_text"))
+    insert = (
+        f"WITH chosen (pk, version) AS ({text}) INSERT INTO {sql.table(OperatorBatchItem)} ({columns}) "
+        "SELECT %s, pk, version, %s, '', '{}' FROM chosen WHERE 1 = 1 ON CONFLICT DO NOTHING"
+    )
+    key = sql.prepared(OperatorBatchItem, using, "batch", batch.pk)
+    with connections[using].cursor() as cursor:
+        cursor.execute(insert, [*params, key, ItemStatus.PENDING])
+    return OperatorBatchItem.objects.using(using).filter(batch=batch).count()  # SQLite does not say how many
 
 
 def lock(batch_id: UUID, using: str) -> OperatorBatch | None:

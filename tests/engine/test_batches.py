@@ -270,3 +270,19 @@ def test_a_draft_is_thrown_away() -> None:
     draft(actor=User.objects.get(username="anna"), count=0)
     assert not OperatorBatch.objects.filter(pk__in=[batch.pk, old.pk]).exists()
     assert OperatorBatch.objects.count() == 1
+
+
+def test_the_order_of_the_selection_is_kept() -> None:
+    """The first few are those that stood first; one that a join has brought twice is there once."""
+    anna, made = operator("resume"), rows(50)
+    backwards = Execution.objects.order_by("-created_at")
+    batch = batches.freeze("resume", backwards, actor=anna)
+    assert [item.execution_id for item in batch.items.all()] == [one.pk for one in reversed(made)]
+    assert batch.size == again(batch).size == 50
+    for _ in range(2):
+        engine.resume(made[0].pk)
+        Execution.objects.filter(pk=made[0].pk).update(status="suspended", due_at=None)
+    twice = batches.freeze("cancel", Execution.objects.filter(events__type="resume"), actor=anna)
+    assert twice.size == twice.items.count() == 1
+    with pytest.raises(BatchError, match="Nothing was selected"):
+        batches.freeze("resume", Execution.objects.none(), actor=anna)
