@@ -16,6 +16,7 @@ from django_q.models import Schedule
 
 from saga_app import messages
 from saga_app.core import registry
+from saga_app.core.failures import readable
 from saga_app.models import Execution, SagaVersion, StepRecord
 from tests import catalogs
 from tests.doors import every_state
@@ -32,7 +33,7 @@ PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[a-z%]|\{\w*\}|<[^>]*>")
 OUR_PICTURE = re.compile(r'<svg class="saga-')
 LEFT_TO_RIGHT = re.compile(r'<svg class="saga-[^>]*direction="ltr"')
 FOR_PEOPLE = re.compile(r'\b(?:title|aria-label|alt|placeholder)="[^"]*"')
-SAME_IN_ALL = {"JSON", "Search"}  # a name; and a word of Django's that its Hebrew does not have
+SAME_IN_ALL = {"JSON", "Search", "- Select an option -"}  # a name; and texts of Django's that its Hebrew does not have
 SAME = {"Clef"}  # django-q2's spelling of our word
 
 each_language = pytest.mark.parametrize("language", catalogs.LANGUAGES)
@@ -73,7 +74,9 @@ def test_every_text_can_be_translated(brackets: None) -> None:
     Such a page is read from right to left: it says so once, for all of it, and pictures keep their direction.
     """
     shown = pages(worlds.make(every_state.STATES), RIGHT_TO_LEFT)
-    names = [str(one) for one in Execution.objects.all()] + [*SagaVersion.objects.values_list("saga", flat=True)]
+    names = [*map(str, Execution.objects.all()), *SagaVersion.objects.values_list("saga", flat=True)]
+    names += [readable(name) for name in names]
+    names += StepRecord.objects.values_list("path", flat=True)
     names += [str(word) for _, word in Schedule.TYPE]  # django-q2 translates its own words, where it can
     left = [(url, line) for url, html in shown.items() for line in untranslated(html) if line not in SAME_IN_ALL]
     assert [(url, line) for url, line in left if WORD.search(without(line, names))] == []
