@@ -104,7 +104,7 @@ class ExecutionAdmin(ReadOnlyAdmin):
             return self._gone(request, object_id)
         context = {**self.run_context(request, execution), **runpage.context(request, execution)}
         if not context["then"].is_past:
-            buttons, refused = verbs.offered(request, execution)
+            buttons, refused = verbs.offered(request, execution, context["facts"])
             told = [(", ".join(words), why_not) for why_not, words in refused.items()]
             context |= around.context(request, execution) | {"buttons": buttons, "refused": told}
         context |= extra_context or {}

@@ -70,6 +70,7 @@ def context(request: HttpRequest, execution: Any) -> dict[str, Any]:
     known = moments(facts, execution.created_at, [line.told for line in lines])
     then = then_of(request.GET, known, lines)
     shown = {
+        "facts": facts,
         "then": then,
         "input": value(execution.input_shown, execution.input_length),
         "output": value(execution.output_shown, execution.output_length),

@@ -22,7 +22,8 @@ from saga_app.admin.forms import VerbForm, form_class
 from saga_app.admin.gates import GATE_VERBS
 from saga_app.admin.steps import plan_of, undone_of
 from saga_app.core.errors import SagaError, VerbRefused
-from saga_app.core.verbs import REASON_REQUIRED, VERBS, Eligibility, Refused
+from saga_app.core.snapshot import Snapshot
+from saga_app.core.verbs import REASON_REQUIRED, VERBS, Eligibility, Refused, eligibility
 from saga_app.models import Execution
 
 if TYPE_CHECKING:
@@ -87,9 +88,10 @@ def permission(verb: str) -> str:
     return f"saga_app.{verb}_execution"
 
 
-def offered(request: HttpRequest, execution: Execution) -> tuple[list[Button], dict[str, list[str]]]:
-    """The verbs that this user may use now; and the others, by the reason why not."""
-    allowed = _eligibility(execution)
+def offered(request: HttpRequest, execution: Execution, facts: Snapshot) -> tuple[list[Button], dict[str, list[str]]]:
+    """The verbs that this user may use now; and the others, by the reason why not. `facts` are the execution's."""
+    held = execution.lease_holder is not None
+    allowed = _with_others(execution, {verb: eligibility(verb, facts, held=held) for verb in VERBS})
     buttons: list[Button] = []
     refused: dict[str, list[str]] = {}
     for verb in OFFERED:
@@ -102,8 +104,11 @@ def offered(request: HttpRequest, execution: Execution) -> tuple[list[Button], d
 
 
 def _eligibility(execution: Execution) -> dict[str, Eligibility]:
+    return _with_others(execution, engine.eligibility(execution))
+
+
+def _with_others(execution: Execution, allowed: dict[str, Eligibility]) -> dict[str, Eligibility]:
     """Fork asks what rerun asks: has it ended. Move asks first what abandon asks: is it stuck."""
-    allowed = engine.eligibility(execution)
     return {**allowed, "fork": allowed["rerun"], "move": elsewhere.movable(execution, allowed["abandon"])}
 
 

@@ -103,13 +103,13 @@ def test_a_run_page_needs_as_many_queries_for_many_steps(root: Client, django_as
     """Nor does a long history cost more.
 
     Session, user, the strip; the execution and its records, once; the history's moments and one page of it; one
-    page of the steps, the step of the cause, what is undone; the engine's own two reads for the verbs; and what it
-    waits for, its children, its milestones, its signals.
+    page of the steps, the step of the cause, what is undone; and what it waits for, its children, its milestones, its
+    signals.
     """
     many = [every_state.act(f"s{i}") for i in range(45)]
     for execute in (lambda: every_state.make("stuck going back"), lambda: every_state.run(*many, broken="s44 ~s20")):
         execution = execute()
-        with django_assert_num_queries(16):
+        with django_assert_num_queries(14):
             assert root.get(run_page(execution)).status_code == 200
 
 

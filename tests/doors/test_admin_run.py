@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
+from time import process_time
 from typing import Any
 
 import pytest
@@ -195,7 +196,7 @@ def test_hostile_names_are_text_in_the_pictures(root: Client) -> None:
 @pytest.mark.parametrize("query", ["", "?moment=3"])
 def test_a_page_needs_as_many_queries_for_many_steps(root: Client, query: str, django_assert_num_queries: Any) -> None:
     """Also at a past moment, for which nothing more is read."""
-    expected = {"": 13, "?moment=3": 7}[query]
+    expected = {"": 11, "?moment=3": 7}[query]
     for count in (3, 300):
         execution = looped(count)
         root.get(run_page(execution))
@@ -211,10 +212,10 @@ def test_three_thousand_steps_make_a_page_that_loads_at_once(root: Client) -> No
     rows = [{**values, "id": None, "seq": seq, "path": f"item[{seq}]/pack"} for seq in range(10, 3010)]
     StepRecord.objects.bulk_create([StepRecord(**row) for row in rows])
     for query in ("", "?moment=3", "?timeline=9", "?steps=70"):
-        began = clock.monotonic()
+        began = process_time()
         page = root.get(run_page(execution, query))
         assert page.status_code == 200 and len(page.content) < 256 * 1024
-        assert clock.monotonic() - began < 10  # a busy machine; alone it takes a tenth
+        assert process_time() - began < 5  # it takes a tenth, where nobody else works
 
 
 def test_two_hundred_steps_are_a_small_timeline(root: Client) -> None:
