@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connections
-from django.db.models import F
+from django.db.models import CharField, F, Value
 
 from saga_app import clock
 from saga_app.clock import MomentField
 from saga_app.models import Execution, StepRecord, Worker
+from saga_app.store import batches, dues
 from saga_app.store.together import Part, read
 from saga_app.store.workers import UNHEARD, serves
 
@@ -38,7 +39,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What is due in one queue: executions and queued steps, at most MOST of each."""
+    """What is due in one queue: executions, queued steps and batches, at most MOST of each."""
 
     queue: str
     count: int
@@ -118,11 +119,13 @@ def _parts(using: str) -> Iterator[Part]:
     workers = Worker.objects.using(using).alive(within=UNHEARD)
     due = Execution.objects.using(using).due().values("queue", since=F("due_at"))
     steps = StepRecord.objects.using(using).due().values("queue", since=F("row_due_at"))
+    lots = batches.due(using).annotate(queue=Value(dues.BATCHES, CharField())).values("queue", since=F("due_at"))
     stuck = Execution.objects.using(using).stuck().order_by().values(since=F("status_at"))
     hour_ago = MomentField().get_db_prep_value(clock.now() - LATELY, connections[using])
     yield Part(DUE, due.filter(queue="").order_by("priority", "due_at")[:MOST])
     yield Part(DUE, due.filter(queue__gt="").order_by("queue", "priority", "due_at")[:MOST])
     yield Part(DUE, steps.filter(queue="").order_by("row_due_at")[:MOST])
     yield Part(DUE, steps.filter(queue__gt="").order_by("queue", "row_due_at")[:MOST])
+    yield Part(DUE, lots[:MOST])
     yield Part(STUCK, stuck[: MOST + 1], (hour_ago,))
     yield Part(CLUSTER, workers.order_by().values("host", "cluster", "wedged_at"))

@@ -8,6 +8,7 @@ from datetime import timedelta
 from saga_app import clock
 from saga_app.conf import queue_of
 from saga_app.models import Execution, StepRecord, Worker
+from saga_app.store import batches, dues
 from saga_app.store.transactions import alias, durable
 
 UNHEARD = 60.0  # seconds after which a worker that was not seen serves nobody
@@ -64,7 +65,8 @@ def unserved(using: str) -> list[str]:
     """The queues in which something is due, and which no living worker serves."""
     executions = Execution.objects.using(using).due().order_by().values_list("queue", flat=True).distinct()
     steps = StepRecord.objects.using(using).due().order_by().values_list("queue", flat=True).distinct()
-    return sorted({*executions, *steps} - served(using))
+    lots = [dues.BATCHES] if batches.is_due(using) else []
+    return sorted({*executions, *steps, *lots} - served(using))
 
 
 def command(queue: str) -> str:

@@ -15,7 +15,8 @@ from saga_app.models import Execution, OperatorBatch
 from saga_app.queue import board, inline
 from saga_app.queue.board import Board
 from saga_app.queue.desk import Desk
-from saga_app.store import dues
+from saga_app.store import dues, workers
+from saga_app.store.pulse import pulse
 from saga_app.store.transactions import alias
 from tests.queue.clusters import is_alive, until
 from tests.queue.test_tickets import start, unpacked, use
@@ -78,6 +79,16 @@ def test_only_the_default_cluster_carries_batches_out(shared: Board, monkeypatch
     assert dues.count(alias(), queues=("slow",)) == 0 and dues.count(alias(), queues=("",)) == 1
     use(ticket)
     assert outcomes(batch) == {"pending": 2}
+
+
+def test_where_nobody_carries_it_out_that_is_told() -> None:
+    """Promise P6. It is due, and no cluster of the default queue lives: the strip says so."""
+    begun(count=2)
+    assert workers.unserved(alias()) == [""]
+    (due,) = pulse(alias()).unserved
+    assert (due.queue, due.count) == ("", 1)
+    workers.seen("here", [1], "tests@7")
+    assert workers.unserved(alias()) == [] and not pulse(alias()).unserved
 
 
 def test_in_this_process(capsys: pytest.CaptureFixture[str]) -> None:
