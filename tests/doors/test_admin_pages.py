@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from html import unescape
+from time import process_time
 from typing import Any
 
 import pytest
@@ -138,9 +139,9 @@ def test_large_outputs_make_a_small_page(root: Client) -> None:
         return step(name=name, attempts=1)(lambda note: "x" * 900_000)
 
     execution = testing.run(every_state.order(*[large(f"s{i}") for i in range(40)]), note="n")
-    began = clock.monotonic()
+    began = process_time()
     page = root.get(run_page(execution))
-    assert clock.monotonic() - began < 2
+    assert process_time() - began < 2
     assert len(page.content) < 1024 * 1024
     assert "the beginning of 900" in text_of(page)
 
