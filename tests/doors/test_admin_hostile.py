@@ -16,7 +16,7 @@ from tests.doors.test_admin_markup import wrong_in
 from tests.doors.world import World
 
 NOSNIFF = "X-Content-Type-Options"
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(600)]  # they open some hundred pages each
 
 
 @pytest.fixture(autouse=True)
