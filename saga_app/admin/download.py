@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotA
 from django.urls import reverse
 
 from saga_app import clock, codec
-from saga_app.admin.steps import provided
+from saga_app.admin.steps import provided, returned
 from saga_app.admin.values import redacted
 from saga_app.core import registry
 from saga_app.core.failures import ErrorInfo
@@ -64,8 +64,9 @@ def url(admin: ExecutionAdmin, pk: object) -> str:
 
 def document(execution: Execution) -> Iterator[str]:
     """The text of the document, piece by piece."""
-    yield f'{{"read_at": {_json(clock.now())},\n"execution": {_json(_execution(execution))},\n"steps": '
     saga = registry.get(execution.saga, execution.revision)
+    about = _execution(execution, returned(saga))
+    yield f'{{"read_at": {_json(clock.now())},\n"execution": {_json(about)},\n"steps": '
     yield from _list(_step(row, provided(saga, row.path)) for row in _slices(execution.steps.all(), "seq"))
     yield ',\n"signals": '
     yield from _list(map(_signal, _slices(execution.signals.all(), "id")))
@@ -92,10 +93,10 @@ def _list(items: Iterable[Any]) -> Iterator[str]:
     yield "[]" if between == "[" else "\n]"
 
 
-def _execution(row: Execution) -> dict[str, Any]:
+def _execution(row: Execution, output_name: str) -> dict[str, Any]:
     return _columns(row, EXECUTION) | {
         "input": redacted(codec.plain(row.input_text)),
-        "output": redacted(codec.plain(row.output_text)),
+        "output": redacted(codec.plain(row.output_text), output_name),
         "error": _error(row.error_text),
     }
 

@@ -126,12 +126,12 @@ def facts(execution: Execution, verb: str, gate: str) -> dict[str, Any]:
     if verb == "signal":
         return {}
     done = execution.steps.filter(kind__in=CALLED, status=StepStatus.COMPLETED)
-    node = _approval(execution, gate)
+    node, saga = _approval(execution, gate), registry.get(execution.saga, execution.revision)
     return {
         "gate": gate,
         "started": start_of(execution),
         "given": value(execution.input_text),
-        "done": rows(with_values(done.order_by("-seq"))[:DONE])[::-1],
+        "done": rows(with_values(done.order_by("-seq"))[:DONE], saga)[::-1],
         "done_before": max(done.count() - DONE, 0),
         "asks_itself": node is not None and node.allow is not None,
     }

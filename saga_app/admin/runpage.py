@@ -17,7 +17,7 @@ from saga_app import acting, clock, messages
 from saga_app.admin import past, pictures
 from saga_app.admin.cause import Cause, cause_of
 from saga_app.admin.moments import Line, lines_of, then_of
-from saga_app.admin.steps import plan_of, rows, undone_of, with_values
+from saga_app.admin.steps import plan_of, returned, rows, undone_of, with_values
 from saga_app.admin.values import MAX_VALUE, readable_lines, redacted, value
 from saga_app.core import registry
 from saga_app.core.failures import readable
@@ -69,11 +69,12 @@ def context(request: HttpRequest, execution: Any) -> dict[str, Any]:
     lines = lines_of(execution.events)
     known = moments(facts, execution.created_at, [line.told for line in lines])
     then = then_of(request.GET, known, lines)
+    output_name = returned(registry.get(execution.saga, execution.revision))
     shown = {
         "facts": facts,
         "then": then,
         "input": value(execution.input_shown, execution.input_length),
-        "output": value(execution.output_shown, execution.output_length),
+        "output": value(execution.output_shown, execution.output_length, output_name),
     }
     if then.is_past:
         told = [line for line in lines if line.told.at <= then.at]

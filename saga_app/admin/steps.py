@@ -115,6 +115,11 @@ def provided(saga: Saga[Any] | None, path: str) -> str:
     return str(getattr(node, "provides", None) or "")
 
 
+def returned(saga: Saga[Any] | None) -> str:
+    """What the output of the whole execution is called inside its saga; "" where nobody can say."""
+    return saga.output.path if saga and saga.output else ""
+
+
 def _row(record: Any, provides: str) -> Row:
     attempts = record.attempts
     return Row(

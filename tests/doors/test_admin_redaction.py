@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client, override_settings
 
-from saga_app import Saga, Wait, step, testing
+from saga_app import Approval, Saga, Wait, ref, step, testing
 from saga_app.core import registry
 from saga_app.models import Execution
 from saga_app.store import events
@@ -80,3 +80,26 @@ def test_an_event_is_hidden_like_any_value(root: Client) -> None:
     events.late_result(execution.pk, alias(), {"path": "ship", "token": SECRET})
     events.append(execution.pk, "signal", alias(), data={"name": "x", "secret": SECRET})
     assert SECRET not in html(root, execution)
+
+
+def token_saga(*after: Any) -> Execution:
+    @step(name="issue", provides="access_token", attempts=1)
+    def issue() -> str:
+        return SECRET
+
+    return testing.run(Saga("tokens", issue, *after, output=ref("access_token")))
+
+
+def test_the_output_of_an_execution_is_hidden_under_the_name_that_its_saga_calls_it_by(root: Client) -> None:
+    execution = token_saga()
+    page = html(root, execution)
+    assert execution.output == SECRET
+    assert SECRET not in page and page.count("[redacted]") > 1
+    assert SECRET not in root.get(f"/admin/saga_app/execution/{execution.pk}/json/").getvalue().decode()
+
+
+def test_who_decides_sees_no_more_than_who_looks(root: Client) -> None:
+    """What was done so far stands on the page of a decision, too."""
+    execution = token_saga(Approval("boss", allow=lambda actor: True))
+    page = root.get(f"/admin/saga_app/execution/{execution.pk}/verb/approve/?gate=boss").content.decode()
+    assert "Done so far" in page and SECRET not in page
