@@ -23,6 +23,7 @@ from django.utils.translation import gettext_lazy
 from saga_app import clock, messages
 from saga_app.admin.approvals import decidable, gates, node_of, open_approvals
 from saga_app.admin.changelist import CappedPaginator
+from saga_app.admin.filters import ChoiceFilter
 from saga_app.admin.pages import ViewOnly
 from saga_app.admin.short import in_short
 from saga_app.core import registry
@@ -72,7 +73,7 @@ class WhoseFilter(SimpleListFilter):
         return queryset if self.value() == "all" else decidable(queryset, request.user)
 
 
-class SagaWithGatesFilter(SimpleListFilter):
+class SagaWithGatesFilter(ChoiceFilter):
     """By saga: those that have approvals."""
 
     title = gettext_lazy("saga")
@@ -82,9 +83,9 @@ class SagaWithGatesFilter(SimpleListFilter):
         """From the code."""
         return ((name, name) for name in sorted({saga.name for saga, _node in gates()}))
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Those of the saga."""
-        return queryset.filter(execution__saga=self.value()) if self.value() else queryset
+    def chosen(self, executions: QuerySet[Any], value: str) -> QuerySet[Any]:
+        """The approvals in executions of the saga."""
+        return executions.filter(execution__saga=value)
 
 
 class ApprovalChangeList(ChangeList):

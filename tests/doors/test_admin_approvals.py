@@ -193,6 +193,15 @@ class TestTheList:
             assert (response.status_code, wrong_in(response)) in ((200, []), (400, []))
 
 
+    @pytest.mark.parametrize("value", ["nonsense", "\x00", "%", "9" * 400])
+    def test_a_value_that_is_no_choice_finds_nothing(self, client: Client, value: str) -> None:
+        """No error page, whatever somebody writes into an address."""
+        gated()
+        assert listed(client.get(LIST, {"saga": "gated"})) == ["ok"]
+        assert listed(client.get(LIST, {"saga": value})) == []
+        assert listed(client.get(LIST, {"whose": value})) == ["ok"]
+
+
 class TestWho:
     @pytest.mark.parametrize(("permissions", "status"), [((), 403), (("resume",), 403), (("view",), 200)])
     def test_pages_are_for_those_who_may_view(self, permissions: tuple[str, ...], status: int) -> None:
