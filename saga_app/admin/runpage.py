@@ -16,15 +16,17 @@ from django.http import HttpRequest
 from saga_app import acting, clock, messages
 from saga_app.admin import past, pictures
 from saga_app.admin.cause import Cause, cause_of
+from saga_app.admin.mentions import linked
 from saga_app.admin.moments import Line, lines_of, then_of
-from saga_app.admin.steps import plan_of, returned, rows, undone_of, with_values
-from saga_app.admin.values import MAX_VALUE, readable_lines, redacted, value
+from saga_app.admin.steps import plan_of, rows, undone_of, with_values
+from saga_app.admin.values import MAX_VALUE, readable_lines, value
 from saga_app.core import registry
 from saga_app.core.failures import readable
 from saga_app.core.past import moments
 from saga_app.core.snapshot import Snapshot
 from saga_app.core.status import TERMINAL, CompensationStatus, Status, StepStatus
 from saga_app.models import Event, Execution
+from saga_app.redacting import redacted, returned
 from saga_app.store.transactions import alias
 
 STEPS = 20  # on one page, each with its values, errors and attempts
@@ -125,7 +127,7 @@ def _history(request: HttpRequest, execution: Any, lines: Sequence[Line]) -> dic
     """The lines of the history, the latest first, in slices."""
     history = page_of(request, "events", lines[::-1], EVENTS)
     events = execution.events.filter(id__in=[line.id for line in history.object_list])
-    return {"events": history, "lines": [_entry(event) for event in events.order_by("-id")]}
+    return {"events": history, "lines": [_entry(request, event) for event in events.order_by("-id")]}
 
 
 def _page_of(facts: Snapshot, cause: Cause) -> int:
@@ -150,13 +152,13 @@ def _late(lines: Sequence[Line]) -> list[tuple[datetime, str]]:
     return [(one.at, _said(one.data)) for one in late[:LATE]]
 
 
-def _entry(event: Event) -> Entry:
+def _entry(request: HttpRequest, event: Event) -> Entry:
     return Entry(
         event=event,
         word=messages.event_word(event.type),
         who=readable(event.actor_name),
         why=readable_lines(event.reason),
-        data=_said(event.data) if event.data else "",
+        data=linked(request, _said(event.data), event.data) if event.data else "",
     )
 
 
