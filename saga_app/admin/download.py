@@ -14,11 +14,10 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotA
 from django.urls import reverse
 
 from saga_app import clock, codec
-from saga_app.admin.steps import provided, returned
-from saga_app.admin.values import redacted
 from saga_app.core import registry
 from saga_app.core.failures import ErrorInfo
 from saga_app.models import Event, Execution, Signal, StepRecord
+from saga_app.redacting import provided, redacted, returned
 
 if TYPE_CHECKING:
     from saga_app.admin.executions import ExecutionAdmin

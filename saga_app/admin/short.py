@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from saga_app import codec
-from saga_app.admin.values import redacted
 from saga_app.core.failures import readable
+from saga_app.redacting import redacted
 
 SHOWN = 160  # characters
 

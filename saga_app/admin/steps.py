@@ -20,6 +20,7 @@ from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Snapshot
 from saga_app.core.unwind import Action, Planned, plan_unwind, undone
 from saga_app.models import Execution, StepRecord
+from saga_app.redacting import provided
 
 SETTLED = (Action.DONE, Action.NOTHING)
 
@@ -107,17 +108,6 @@ def with_values(records: QuerySet[StepRecord]) -> QuerySet[StepRecord]:
 def rows(records: Iterable[StepRecord], saga: Saga[Any] | None = None) -> list[Row]:
     """Each record as the page shows it. The records come from `with_values`; `saga` says what an output is called."""
     return [_row(record, provided(saga, record.path)) for record in records]
-
-
-def provided(saga: Saga[Any] | None, path: str) -> str:
-    """The name under which the output of a record is known to others; "" where nobody can say."""
-    node = saga.node(path) if saga else None
-    return str(getattr(node, "provides", None) or "")
-
-
-def returned(saga: Saga[Any] | None) -> str:
-    """What the output of the whole execution is called inside its saga; "" where nobody can say."""
-    return saga.output.path if saga and saga.output else ""
 
 
 def _row(record: Any, provides: str) -> Row:

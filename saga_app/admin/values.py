@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
 from saga_app import codec, messages
-from saga_app.conf import settings
 from saga_app.core.failures import ErrorInfo, readable
-from saga_app.core.redaction import HIDDEN, Redaction
+from saga_app.redacting import redacted
 
 MAX_VALUE = 4_000  # characters of one value; twenty steps with two of these are a page that still loads at once
 MAX_TRACEBACK = 6_000
@@ -49,12 +47,6 @@ def value(text: str | None, length: int | None = None, *names: str) -> str:
         return shown
     total = length if is_cut else len(shown)
     return shown[:MAX_VALUE] + "\n" + _("… the beginning of %(length)d characters") % {"length": total}
-
-
-def redacted(data: Any, *names: str) -> Any:
-    """JSON values without what `SAGA["REDACT"]` hides: at any depth, and as a whole where a name of theirs says so."""
-    redaction = Redaction(settings.REDACT)
-    return HIDDEN if data is not None and any(map(redaction.hides, names)) else redaction.apply(data)
 
 
 def failure(text: str | None) -> Failure | None:

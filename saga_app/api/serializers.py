@@ -13,8 +13,10 @@ from rest_framework import ISO_8601, serializers
 
 from saga_app import codec
 from saga_app.awaiting import Awaited, waits_for
+from saga_app.core import registry
 from saga_app.core.status import Status, StuckReason
 from saga_app.models import Execution
+from saga_app.redacting import redacted, returned
 
 LINE = 200  # characters of an error that a list shows
 MAX_REASON = 10_000
@@ -74,7 +76,7 @@ class Summary(serializers.Serializer[Execution]):
 
 
 class Detail(Summary):
-    """An execution with its input and output, as JSON shows them (a Decimal is its text)."""
+    """An execution with its input and output, redacted, as JSON shows them (a Decimal is its text)."""
 
     input = serializers.SerializerMethodField()
     output = serializers.SerializerMethodField()
@@ -88,11 +90,14 @@ class Detail(Summary):
 
     def get_input(self, execution: Execution) -> Any:
         """What it was started with, for reading: never decoded, so never failing."""
-        return codec.plain(execution.input_text)
+        return redacted(codec.plain(execution.input_text))
 
     def get_output(self, execution: Execution) -> Any:
         """What it returned; null while it has not."""
-        return None if execution.output_text is None else codec.plain(execution.output_text)
+        if execution.output_text is None:
+            return None
+        name = returned(registry.get(execution.saga, execution.revision))
+        return redacted(codec.plain(execution.output_text), name)
 
     def get_waits_for(self, execution: Execution) -> list[dict[str, Any]]:
         """What it waits for now: the first of it, where there is much."""
