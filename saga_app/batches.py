@@ -21,6 +21,7 @@ from saga_app import acting, clock, engine, messages
 from saga_app.core import batching
 from saga_app.core.batching import BATCH_VERBS, MOST, MOST_AT_ONCE, TELLING, Act, BatchStatus, ItemStatus
 from saga_app.core.errors import BatchError, SagaError, VerbRefused
+from saga_app.core.failures import describe
 from saga_app.core.previewing import Preview
 from saga_app.core.previewing import preview as previewed
 from saga_app.core.verbs import GUARDED, REASON_REQUIRED, Refused
@@ -105,7 +106,8 @@ def begin(
         raise BatchError(f"canary={canary!r} and rate={rate!r}: a number of executions, and executions per second")
     if batch.verb in REASON_REQUIRED and not reason.strip():
         raise acting.refused(Refused("reason_required"))
-    columns = {"reason": readable(reason), "canary": canary, "rate": rate, "started_at": clock.now()}
+    first = min(canary, batch.size)  # more than there are is all of them, and no number too large for its column
+    columns = {"reason": readable(reason), "canary": first, "rate": rate, "started_at": clock.now()}
     return _act(batch, Act.BEGIN, actor, reason, version, {**store.person(actor), **columns})
 
 
@@ -202,6 +204,7 @@ class _Go:
         self.batch, self.using = batch, using
         self.actor = _user(batch.actor_id)
         self.done = store.done(batch, using, batch.canary) if batch.canary else 0
+        self.after = 0
 
     def run(self, go_on: Callable[[], bool]) -> None:
         batch, began = self.batch, clock.monotonic()
@@ -236,14 +239,19 @@ class _Go:
         with durable(self.using):
             if not store.hold(self.batch, self.using):
                 return False
-            item, *more = store.pending(self.batch, self.using, 2)
-            outcome = self._outcome(item)
-            store.settle(item, outcome, self.using)
-            self.done += outcome.status in TELLING
-            then = batching.after_item(done=self.done, canary=self.batch.canary, more=bool(more))
+            items = store.pending(self.batch, self.using, 2, after=self.after)
+            for item in items[:1]:  # none, where what was left of the executions has been deleted
+                self._settle(item)
+            then = batching.after_item(done=self.done, canary=self.batch.canary, more=len(items) > 1)
             if then is not None:
                 store.act(self.batch, then, self.using)
         return then is None
+
+    def _settle(self, item: OperatorBatchItem) -> None:
+        outcome = self._outcome(item)
+        store.settle(item, outcome, self.using)
+        self.done += outcome.status in TELLING
+        self.after = item.pk
 
     def _outcome(self, item: OperatorBatchItem) -> Outcome:
         """Use the verb; what it wrote is kept only where it was accepted.
@@ -275,4 +283,5 @@ def _user(pk: Any) -> Any:
 
 
 def _failed(error: Exception) -> Outcome:
-    return Outcome(ItemStatus.FAILED, type(error).__name__, {"text": readable(str(error))[:2_000]})
+    """Also of one that raises when it is asked for its text: the item would be tried until the batch is given up."""
+    return Outcome(ItemStatus.FAILED, type(error).__name__, {"text": describe(error).message})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
@@ -50,13 +50,21 @@ def freeze(verb: str, chosen: QuerySet[Execution], *, actor: Any, told: str, usi
     """
     check_actor(actor)
     batches, now = OperatorBatch.objects.using(using), clock.now()
-    batches.filter(status=BatchStatus.DRAFT, created_at__lt=now - DRAFTS_KEPT).delete()
+    _forget_drafts(now - DRAFTS_KEPT, using)
     draft = {"verb": verb, "status": BatchStatus.DRAFT, "size": 0, "chosen": readable(told)[:255], "created_at": now}
     batch = OperatorBatch(**draft, **person(actor))
     batches.bulk_create([batch])
     batch.size = _insert_items(batch, chosen, using)
     batches.filter(pk=batch.pk).update(size=batch.size)
     return batch
+
+
+def _forget_drafts(before: datetime, using: str) -> None:
+    """Remove old drafts. Locked first: Django deletes by key what it has read, and one may have begun since then."""
+    drafts = OperatorBatch.objects.using(using).filter(status=BatchStatus.DRAFT, created_at__lt=before)
+    old = list(drafts.select_for_update(no_key=True, skip_locked=True).values_list("pk", flat=True))
+    if old:
+        OperatorBatch.objects.using(using).filter(pk__in=old).delete()
 
 
 def _insert_items(batch: OperatorBatch, chosen: QuerySet[Execution], using: str) -> int:
@@ -172,9 +180,13 @@ def _ours(batch: OperatorBatch, using: str) -> QuerySet[OperatorBatch]:
     return OperatorBatch.objects.using(using).filter(**mine)
 
 
-def pending(batch: OperatorBatch, using: str, count: int) -> list[OperatorBatchItem]:
-    """The next items, in the order in which they were selected."""
-    rows = OperatorBatchItem.objects.using(using).filter(batch=batch, status=ItemStatus.PENDING)
+def pending(batch: OperatorBatch, using: str, count: int, *, after: int = 0) -> list[OperatorBatchItem]:
+    """The next items, in the order in which they were selected.
+
+    `after`: one up to which all are done. An index keeps what was pending for as long as anybody's transaction may
+    still see it so; from the first on, each look would pass by all of that.
+    """
+    rows = OperatorBatchItem.objects.using(using).filter(batch=batch, status=ItemStatus.PENDING, id__gt=after)
     return list(rows.order_by("id")[:count])
 
 
