@@ -73,3 +73,24 @@ class TestHistory:
         events.append(execution.pk, "resume", alias(), data=data)
         page = html(viewer, execution)
         assert "<b>x" not in page and "&lt;b&gt;x&lt;/b&gt;" in page
+
+
+class TestSaga:
+    def test_an_execution_leads_to_its_saga_in_its_revision(self, viewer: Client) -> None:
+        execution = every_state.make("waiting")
+        way = f"{reverse('admin:saga_app_saga', args=[execution.saga])}?revision={execution.revision}"
+        assert f'href="{way}"' in html(viewer, execution)
+        assert viewer.get(way).status_code == 200
+
+    def test_the_overview_leads_to_each_saga(self, viewer: Client) -> None:
+        execution = every_state.make("waiting")
+        page = viewer.get(reverse("admin:saga_app_overview_changelist")).content.decode()
+        assert f'href="{reverse("admin:saga_app_saga", args=[execution.saga])}"' in page
+
+    def test_a_saga_leads_to_all_its_executions(self, viewer: Client) -> None:
+        """Those that have ended, too, which no count of open ones leads to."""
+        ended = every_state.make("failed")
+        page = viewer.get(reverse("admin:saga_app_saga", args=[ended.saga])).content.decode()
+        way = f"{reverse('admin:saga_app_execution_changelist')}?saga={ended.saga}"
+        assert f'href="{way}"' in page
+        assert str(ended.pk) in viewer.get(way).content.decode()
