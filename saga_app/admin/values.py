@@ -59,7 +59,8 @@ def failure(text: str | None) -> Failure | None:
 
 
 def took(seconds: float) -> str:
-    """A length of time, as finely as it is short."""
+    """A length of time, as finely as it is short; none where a clock has gone back meanwhile."""
+    seconds = max(seconds, 0.0)
     return messages.seconds(seconds, 2) if seconds < 60 else messages.span(seconds)  # noqa: PLR2004 - a minute
 
 

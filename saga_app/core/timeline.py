@@ -148,7 +148,7 @@ def _forward(record: Record, unwinding_at: datetime | None) -> Iterator[Bar]:
     elif record.finished_at is not None and record.finished_at > at:
         yield Bar(at, record.finished_at, why=Why.BACKOFF if calls and calls[-1].due else Why.OUTCOME)
     elif not calls:
-        yield Bar(at, record.finished_at or at, outcome=str(record.status))
+        yield Bar(at, max(at, record.finished_at or at), outcome=str(record.status))  # a clock may have gone back
 
 
 def _back(record: Record, unwinding_at: datetime | None) -> Iterator[Bar]:

@@ -130,6 +130,11 @@ def test_what_a_fork_took_over_was_done_elsewhere() -> None:
     assert [row for row in timeline(picture(taken, started_at=at(50)), at(50)) if row.record] == []
 
 
+def test_a_clock_that_went_back_leaves_no_time_less_than_none() -> None:
+    record = step(status=StepStatus.SKIPPED, finished_at=at(-5))
+    assert shown(record) == [("skipped", 0, 0)]
+
+
 def lawful(rows: list[Row]) -> None:
     """Bars are in order, only the last of a row goes on, and no row is empty."""
     for row in rows:
