@@ -7,6 +7,7 @@ from typing import Any
 
 HIDDEN = "[redacted]"  # shown instead; not translated, since downloads have it too
 PAIR = 2
+NAMING, VALUE = ("name", "key"), "value"
 
 
 class Redaction:
@@ -27,7 +28,8 @@ class Redaction:
     def apply(self, data: Any) -> Any:
         """JSON values without what is hidden, at any depth. That there is nothing may be shown.
 
-        A list of two whose first is a name is taken for a pair: headers are kept so.
+        A list of two whose first is a name is taken for a pair, and so is a mapping that has one as its name or key,
+        and a value: headers are kept so.
         """
         try:
             return self._apply(data)
@@ -36,12 +38,20 @@ class Redaction:
 
     def _apply(self, data: Any) -> Any:
         if isinstance(data, dict):
-            return {name: self._under(name, value) for name, value in data.items()}
+            told = self._told(data)
+            return {name: self._under(told.get(name) or name, value) for name, value in data.items()}
         if not isinstance(data, list):
             return data
         if len(data) == PAIR and isinstance(data[0], str):
             return [data[0], self._under(data[0], data[1])]
         return [self._apply(one) for one in data]
+
+    def _told(self, data: dict[str, Any]) -> dict[str, str]:
+        """The name that the mapping itself says its value has: of `{"name": "Authorization", "value": …}`."""
+        known = {letters(name): name for name in data}
+        said = [data[known[word]] for word in NAMING if word in known]
+        hiding = next((one for one in said if isinstance(one, str) and self.hides(one)), None)
+        return {known[VALUE]: hiding} if hiding is not None and VALUE in known else {}
 
     def _under(self, name: str, value: Any) -> Any:
         return HIDDEN if value is not None and self.hides(name) else self._apply(value)

@@ -62,6 +62,14 @@ def test_a_name_hides_however_it_is_written(name: str) -> None:
     assert redaction.apply({name: SECRET, "sku": "A1"}) == {name: HIDDEN, "sku": "A1"}
 
 
+@pytest.mark.parametrize("words", [("name", "value"), ("Name", "Value"), ("key", "value")])
+def test_a_mapping_may_say_the_name_of_its_value(words: tuple[str, str]) -> None:
+    """Headers and form fields are often kept as a list of such."""
+    name, value = words
+    fields = [{name: "X-Api-Key", value: SECRET, "at": 1}, {name: "sku", value: "A1"}, {value: SECRET}, {name: 1}]
+    assert redaction.apply(fields) == [{**fields[0], value: HIDDEN}, *fields[1:]]
+
+
 @pytest.mark.parametrize("name", ["card", "sku", "note", "amount", "", "key", "idempotency_key"])
 def test_other_names_do_not(name: str) -> None:
     assert redaction.apply({name: "shown"}) == {name: "shown"}
