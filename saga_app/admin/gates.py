@@ -19,6 +19,7 @@ from saga_app.admin.values import value
 from saga_app.answering import asked, refusal, start_of
 from saga_app.core import addressing, registry
 from saga_app.core.approvals import Approval
+from saga_app.core.gates import Wait
 from saga_app.core.sealing import Input
 from saga_app.core.status import TERMINAL, StepStatus
 from saga_app.core.verbs import Refused
@@ -43,7 +44,7 @@ class GateForm(VerbForm):
 
 
 class SignalForm(GateForm):
-    """What a signal brings."""
+    """What a signal brings; and which it is, where the address does not say."""
 
     payload = JsonField(label=_("What it brings"), required=False, help_text=_("As JSON. Empty: nothing."))
     key = forms.CharField(
@@ -52,7 +53,16 @@ class SignalForm(GateForm):
         max_length=255,
         help_text=_("Names it among the signals of that name: sent again, it is stored once."),
     )
-    field_order = ("payload", "key", "reason")
+    field_order = ("gate", "payload", "key", "reason")
+
+    def __init__(self, verb: str, execution: Execution, gate: str, *args: Any, **kwargs: Any) -> None:
+        super().__init__(verb, execution, gate, *args, **kwargs)
+        if not gate:
+            names = signals_of(execution)
+            self.fields["gate"] = forms.CharField(
+                label=_("Signal"), max_length=255, initial=names[0] if len(names) == 1 else ""
+            )
+            self.order_fields(self.field_order)
 
     def arguments(self) -> dict[str, Any]:
         """The name of the signal is that of its gate, or the gate's path."""
@@ -96,11 +106,11 @@ def make_form(request: HttpRequest, verb: str, execution: Execution) -> GateForm
         Http404: the address names no gate that this verb is for.
         PermissionDenied: the user may not decide there, or send signals.
     """
-    gate = request.POST.get("gate") or request.GET.get("gate") or ""
     if verb == "signal":
         if not request.user.has_perm("saga_app.signal_execution"):
             raise PermissionDenied
-        return SignalForm(verb, execution, gate, data=request.POST or None)
+        return SignalForm(verb, execution, request.GET.get("gate", ""), data=request.POST or None)
+    gate = request.POST.get("gate") or request.GET.get("gate") or ""
     node = _approval(execution, gate)
     if node is None:
         raise Http404
@@ -135,6 +145,13 @@ def facts(execution: Execution, verb: str, gate: str) -> dict[str, Any]:
         "done_before": max(done.count() - DONE, 0),
         "asks_itself": node is not None and node.allow is not None,
     }
+
+
+def signals_of(execution: Execution) -> list[str]:
+    """The signals that its saga waits for anywhere, as far as the saga is known here."""
+    saga = registry.get(execution.saga, execution.revision)
+    nodes = [place.node for place in saga.places.values()] if saga else []
+    return sorted({node.signal for node in nodes if isinstance(node, Wait)})
 
 
 def _approval(execution: Execution, gate: str) -> Approval | None:

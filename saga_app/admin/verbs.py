@@ -23,7 +23,8 @@ from saga_app.admin.gates import GATE_VERBS
 from saga_app.admin.steps import plan_of, undone_of
 from saga_app.core.errors import SagaError, VerbRefused
 from saga_app.core.snapshot import Snapshot
-from saga_app.core.verbs import REASON_REQUIRED, VERBS, Eligibility, Refused, eligibility
+from saga_app.core.status import TERMINAL
+from saga_app.core.verbs import REASON_REQUIRED, VERBS, Allowed, Eligibility, Refused, eligibility
 from saga_app.models import Execution
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def offered(request: HttpRequest, execution: Execution, facts: Snapshot) -> tupl
     allowed = _with_others(execution, {verb: eligibility(verb, facts, held=held) for verb in VERBS})
     buttons: list[Button] = []
     refused: dict[str, list[str]] = {}
-    for verb in OFFERED:
+    for verb in (*OFFERED, *(["signal"] if gates.signals_of(execution) else [])):
         word, why_not = word_of(verb), _why_not(request, verb, allowed[verb])
         if why_not:
             refused.setdefault(why_not, []).append(word)
@@ -108,8 +109,13 @@ def _eligibility(execution: Execution) -> dict[str, Eligibility]:
 
 
 def _with_others(execution: Execution, allowed: dict[str, Eligibility]) -> dict[str, Eligibility]:
-    """Fork asks what rerun asks: has it ended. Move asks first what abandon asks: is it stuck."""
-    return {**allowed, "fork": allowed["rerun"], "move": elsewhere.movable(execution, allowed["abandon"])}
+    """Fork asks what rerun asks: has it ended. Move asks first what abandon asks: is it stuck.
+
+    A signal may be sent before a gate waits for it: it is kept. Decisions are given at the gates that ask for them.
+    """
+    moved = elsewhere.movable(execution, allowed["abandon"])
+    signal: Eligibility = Refused("terminal") if execution.status in TERMINAL else Allowed()
+    return {**allowed, "fork": allowed["rerun"], "move": moved, "signal": signal}
 
 
 def word_of(verb: str) -> str:

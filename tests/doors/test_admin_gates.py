@@ -212,9 +212,30 @@ class TestSignals:
         assert page.status_code == 409
         assert "Did you mean “go”?" in text_of_any(page)
 
+    def test_one_is_sent_before_anything_waits_for_it(self, root: Client) -> None:
+        """It is kept for the gate to come. Its name is asked for, and can be mended."""
+        execution = run(Wait("go"), Wait("on"), output=ref("on"))
+        assert f'href="{verb_url(execution, "signal")}"' in root.get(run_url(execution)).content.decode()
+        missing = root.post(verb_url(execution, "signal"), {"version": 0, "gate": ""})
+        assert "This field is required." in text_of_any(missing)
+        refused = root.post(verb_url(execution, "signal"), {"version": 0, "gate": "onn"})
+        assert "Did you mean “on”?" in text_of_any(refused)
+        assert '<input type="text" name="gate" value="onn"' in refused.content.decode()
+        assert root.post(verb_url(execution, "signal"), {"version": 0, "gate": "on", "payload": "7"}).status_code == 302
+        say(root, execution, "signal", "go")
+        assert now(execution).output == 7
+
+    def test_what_listens_to_nothing_offers_none(self, root: Client) -> None:
+        assert "Signal…" not in told(root, run(Sleep(3600)))
+        ended = run(Wait("go"))
+        ended.cancel()
+        testing.drain()
+        assert "Signal…" not in told(root, ended)
+
     def test_not_without_the_permission(self) -> None:
         execution = run(Wait("go"))
-        assert "Send it…" not in told(limited("cancel_execution"), execution)
+        page = told(limited("cancel_execution"), execution)
+        assert "Send it…" not in page and "Signal…" not in page
         assert Client().get(verb_url(execution, "signal"), {"gate": "go"}).status_code == 302  # to the login
 
 
