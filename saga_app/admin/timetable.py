@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -87,6 +88,13 @@ class ScheduleForm(SagaForm):
         self.fields["kind"].choices = kinds  # type: ignore[attr-defined]
         if "C" not in dict(kinds):
             del self.fields["cron"]
+
+    def clean_first(self) -> datetime | None:
+        """A wrong year would start thousands at once."""
+        first: datetime | None = self.cleaned_data["first"]
+        if first is not None and schedules.is_missed(first):
+            raise ValidationError(_("This moment has passed: whatever was planned since then would start at once."))
+        return first
 
     def clean(self) -> None:
         """What each kind needs; then the input."""

@@ -26,6 +26,7 @@ from saga_app.core.saga import Saga
 FUNCTION = f"{__name__}.start_planned"
 FOREVER = -1
 KINDS = (Schedule.MINUTES, Schedule.HOURLY, Schedule.DAILY, Schedule.WEEKLY, Schedule.MONTHLY, Schedule.CRON)
+A_CLICK = timedelta(minutes=1)  # that a moment may be old which somebody has just chosen
 _LENGTHS = {Schedule.HOURLY: timedelta(hours=1)}
 
 
@@ -130,6 +131,11 @@ def find(saga: str, pk: int) -> Planned | None:
     return next((one for one in planned(saga) if one.row.pk == pk), None)
 
 
+def is_missed(first: datetime) -> bool:
+    """A first time that has passed: django-q2 makes up for it, and for each that was planned since, one by one."""
+    return first < _now(first) - A_CLICK
+
+
 def add(saga: Saga[Any], values: Mapping[str, Any], timing: Timing, *, name: str = "", mark: str = "") -> Planned:
     """A new schedule; the one that is there where its mark says that it was made before, by a click too many.
 
@@ -195,7 +201,7 @@ def _change(pk: int, change: Any) -> None:
 def _next(row: Any) -> Any:
     """The first of its times that has not passed."""
     at = row.next_run
-    now: datetime = clock.now() if timezone.is_aware(at) else timezone.make_naive(clock.now())
+    now = _now(at)
     length = timedelta(minutes=row.minutes or 1) if row.schedule_type == Schedule.MINUTES else None
     length = length or _LENGTHS.get(row.schedule_type)
     if length is not None and at <= now:
@@ -203,6 +209,11 @@ def _next(row: Any) -> Any:
     while at <= now:
         at = row.calculate_next_run(at)
     return at
+
+
+def _now(like: datetime) -> datetime:
+    """Now, as aware of its zone as that moment is."""
+    return clock.now() if timezone.is_aware(like) else timezone.make_naive(clock.now())
 
 
 def _read(row: Any) -> Iterator[Planned]:

@@ -111,6 +111,7 @@ class TestMaking:
             ({"kind": "D", "repeats": "-2"}, "repeats"),
             ({"kind": "D", "repeats": "9" * 20}, "repeats"),
             ({"kind": "D", "first": "soon"}, "first"),
+            ({"kind": "I", "minutes": "5", "first": "2025-03-01T02:00"}, "first"),
             ({"kind": "D", "name": "x" * 101}, "name"),
         ],
     )
