@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from saga_app.models import Execution
 from tests.browser import looking
 from tests.browser.tab import Tab
 from tests.doors.confirm_page import run_url, verb_url
@@ -93,6 +94,17 @@ def test_on_a_small_screen(opened: Callable[..., Tab], server: str) -> None:
         tab.keep(f"small-{name}")
         found[name] = tab.page.evaluate(CUT_OFF)
     assert {name: lost for name, lost in found.items() if lost} == {}
+
+
+def test_names_without_a_blank_in_them(opened: Callable[..., Tab], server: str) -> None:
+    """A key may be long; the way back to its list and the page itself stay as wide as the screen."""
+    world = looking.make()
+    waiting = world.states["waiting"]
+    Execution.objects.filter(pk=waiting.pk).update(key="k" * 255)
+    tab = opened(world.operator)
+    for url in ("/admin/saga_app/execution/", run_url(waiting), verb_url(waiting, "cancel")):
+        tab.go(url)
+        assert tab.too_wide() <= 0, url
 
 
 def test_with_colours_of_ones_own(opened: Callable[..., Tab], server: str) -> None:
