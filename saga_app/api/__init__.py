@@ -7,10 +7,18 @@
 | `GET v1/executions/` (`saga`, `status`, `stuck_reason`, `key`; `cursor`, `page_size`) | `view_execution` | 200 |
 | `GET v1/executions/{id}/` | `view_execution` | 200, 404 |
 | `POST v1/executions/` `{saga, input, key}` | `start_execution` | 201; 200 when the key named one; 400, 409 |
-| `POST v1/executions/{id}/resume/` `{version, reason}` | `resume_execution` | 200; 400, 404, 409 |
-| `POST v1/executions/{id}/abandon/` `{version, reason}` | `abandon_execution` | 200; 400, 404, 409 |
-| `POST v1/executions/{id}/cancel/` `{reason}`, `version` optional | `cancel_execution` | 200; 400, 404, 409 |
-| `POST v1/executions/{id}/signal/` `{name, payload, key, reason}` | `signal_execution` | 200; 400, 404, 409 |
+| `POST v1/executions/{id}/{verb}/` | `{verb}_execution` | 200; 400, 404, 409 |
+
+| verb | takes, besides `reason` |
+|---|---|
+| `resume`, `abandon`, `unwind` | `version` |
+| `skip` | `version`, `path`, `happened`, `output` |
+| `resolve` | `version`, `path` |
+| `move` | `version`, `revision` |
+| `cancel`, `suspend` | `version`, if it matters |
+| `rerun`, `fork` | `key`; fork also `path`; 201 with the new execution |
+| `signal` | `name`, `payload`, `key` |
+| `approve`, `reject` | `gate`, `values`, `key`, `version`; `view_execution`, and what the approval itself asks for |
 
 Each may also answer 401 or 403 (before the body is read), 405, 406, 413, 415. Every error is `application/problem+json`
 and has changed nothing. Who may authenticate, and how, stays the host's: `DEFAULT_AUTHENTICATION_CLASSES`.

@@ -8,12 +8,15 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-OF_ITS_OWN = {"start", "resume", "abandon", "cancel", "signal"}
+OF_ITS_OWN = {
+    "start", "resume", "abandon", "cancel", "suspend", "unwind", "skip", "resolve", "rerun", "fork", "move", "signal",
+}  # fmt: skip
 
 
 class MayDo(BasePermission):
     """`view_execution` to read, and a permission of its own for each verb: holding one says nothing of the others.
 
+    Approving and rejecting ask for `view_execution` here; then the approval itself says who may decide.
     A method that the address does not know asks for `view_execution` too, so that a stranger learns nothing from a 405.
     """
 

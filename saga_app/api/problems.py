@@ -35,6 +35,12 @@ class BadQuery(exceptions.ValidationError):
     """Query parameters that mean nothing; `detail` maps their names to what is wrong with each."""
 
 
+class Conflict(exceptions.APIException):
+    """What is asked for cannot be, as things are."""
+
+    status_code = HTTPStatus.CONFLICT
+
+
 def handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:  # noqa: ARG001 - the framework's signature
     """Say what the exception means, or None for one that is a defect: that stays a 500, and in the log.
 
@@ -74,10 +80,8 @@ def inside_input(path: str) -> str:
 def _of_saga(exc: saga_errors.SagaError) -> Response | None:
     detail = str(exc)
     match exc:
-        case saga_errors.VerbRefused(code="reason_required"):
-            return problem(400, exc.code, detail, [_blame("/reason", exc.code, detail)])
         case saga_errors.VerbRefused():
-            return problem(409, exc.code, detail)
+            return _of_refusal(exc, detail)
         case saga_errors.KeyConflict():
             wrong = [_blame(inside_input(path), "differs", path) for path in exc.paths]
             return problem(409, "key_conflict", detail, wrong)
@@ -92,6 +96,22 @@ def _of_saga(exc: saga_errors.SagaError) -> Response | None:
         case saga_errors.UnknownExecution():
             return problem(404, "not_found", detail)
     return None
+
+
+def _of_refusal(exc: saga_errors.VerbRefused, detail: str) -> Response:
+    """Most verbs are refused for what the execution is; some for what was asked, or by whom."""
+    match exc.code:
+        case "reason_required":
+            return problem(400, exc.code, detail, [_blame("/reason", exc.code, detail)])
+        case "output_invalid":
+            return problem(400, exc.code, detail, [_blame("/output", exc.code, detail)])
+        case "input_invalid":
+            errors: Any = exc.params["errors"]
+            places = ((pointer("values") if name == WHOLE else pointer("values", name), name) for name in errors)
+            return problem(400, exc.code, detail, [_blame(where, "invalid", errors[name]) for where, name in places])
+        case "not_permitted" | "four_eyes":
+            return problem(403, exc.code, detail)
+    return problem(409, exc.code, detail)
 
 
 def _of_framework(exc: Exception) -> Response | None:

@@ -18,6 +18,8 @@ from saga_app.models import Execution
 ROOT = "/api/saga/v1/executions/"
 PROBLEM = "application/problem+json"
 VERBS = ("resume", "abandon", "cancel")
+MORE_VERBS = ("suspend", "unwind", "skip", "resolve", "rerun", "fork", "move", "signal", "approve", "reject")
+ALL_VERBS = (*VERBS, *MORE_VERBS)
 
 
 def user(*permissions: str, name: str = "") -> User:
@@ -32,6 +34,13 @@ def client(*permissions: str) -> Client:
     """A browser's or program's client for such a user."""
     made = Client()
     made.force_login(user(*permissions))
+    return made
+
+
+def client_named(name: str, *permissions: str) -> Client:
+    """The same, of somebody with a name of their own."""
+    made = Client()
+    made.force_login(user(*permissions, name=name))
     return made
 
 

@@ -26,8 +26,29 @@ ADDRESSES = [
     ("abandon", "post", "abandon", 200),
     ("cancel", "post", "cancel", 200),
     ("signal", "post", "signal", 200),
+    ("suspend", "post", "suspend", 409),
+    ("unwind", "post", "unwind", 200),
+    ("skip", "post", "skip", 200),
+    ("resolve", "post", "resolve", 409),
+    ("rerun", "post", "rerun", 409),
+    ("fork", "post", "fork", 409),
+    ("move", "post", "move", 409),
+    ("approve", "post", "view", 409),
+    ("reject", "post", "view", 409),
 ]
-WORDS = ["view", "start", "resume", "abandon", "cancel", "suspend", "unwind", "skip", "resolve", "rerun", "signal"]
+WORDS = [
+    "view", "start", "resume", "abandon", "cancel", "suspend", "unwind", "skip", "resolve", "rerun", "signal", "fork",
+    "move", "batch",
+]  # fmt: skip
+BODIES = {
+    "signal": {"name": "go"},
+    "skip": {"path": "fail", "happened": False},
+    "resolve": {"path": "fail"},
+    "fork": {"path": "fail"},
+    "move": {"revision": 1},
+    "approve": {"gate": "go"},
+    "reject": {"gate": "go"},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -53,9 +74,9 @@ def ask(by: Client, address: str, execution: Execution, method: str = ""):
         return getattr(by, method or "get")(one(execution))
     if method == "get":
         return by.get(one(execution, address))
-    if address == "signal":
-        return post(by, one(execution, address), {"name": "go"})
-    return post(by, one(execution, address), {"version": execution.version, "reason": "because"})
+    body = {"reason": "because", **BODIES.get(address, {})}
+    seen = {} if address in ("signal", "rerun", "fork") else {"version": execution.version}
+    return post(by, one(execution, address), {**body, **seen})
 
 
 @pytest.mark.parametrize(("address", "method", "word", "well"), ADDRESSES)
@@ -94,7 +115,7 @@ def unchanged() -> tuple[object, ...]:
     return (*rows, Event.objects.count())
 
 
-@pytest.mark.parametrize("verb", http.VERBS)
+@pytest.mark.parametrize("verb", http.ALL_VERBS)
 class TestAVerbByGet:
     def test_it_is_refused(self, verb, execution):
         """Nothing happens by following a link."""
@@ -105,7 +126,8 @@ class TestAVerbByGet:
         assert unchanged() == before
 
     def test_the_verbs_permission_alone_does_not_even_say_so(self, verb, execution):
-        is_problem(client(verb).get(one(execution, verb)), 403, "permission_denied")
+        by = client(verb) if verb not in ("approve", "reject") else client("batch")
+        is_problem(by.get(one(execution, verb)), 403, "permission_denied")
 
 
 @pytest.mark.parametrize("method", ["put", "patch", "delete", "options", "trace"])

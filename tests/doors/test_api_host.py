@@ -12,7 +12,8 @@ import pytest
 from django.test import override_settings
 
 from saga_app import testing
-from saga_app.api.views import ExecutionViewSet
+from saga_app.api.base import SagaViewSet
+from saga_app.api.urls import urlpatterns
 from tests.doors import http
 from tests.doors.http import ROOT, is_problem, one, post
 
@@ -48,9 +49,13 @@ def alone() -> Iterator[None]:
         yield
 
 
-def test_every_policy_is_set_on_our_own_view():
-    assert vars(ExecutionViewSet).keys() >= POLICIES
-    assert "authentication_classes" not in vars(ExecutionViewSet)
+def test_every_policy_is_set_on_our_own_views():
+    assert vars(SagaViewSet).keys() >= POLICIES
+    for pattern in urlpatterns:
+        view = pattern.callback.cls
+        assert issubclass(view, SagaViewSet)
+        assert not vars(view).keys() & (POLICIES | {"authentication_classes"})
+    assert "authentication_classes" not in vars(SagaViewSet)
 
 
 @pytest.mark.django_db
