@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from saga_app.core.batching import MOST
 from saga_app.core.verbs import REASON_REQUIRED
 from saga_app.models import OperatorBatch
 
@@ -34,6 +35,7 @@ class BeginForm(ActForm):
         label=_("Only so many first"),
         required=False,
         min_value=0,
+        max_value=MOST,
         help_text=_(
             "Then it stops, for you to see what becomes of them, and to say whether the rest follows. Those that are "
             "refused do not count."

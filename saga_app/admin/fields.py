@@ -6,7 +6,7 @@ import json
 import types
 import typing
 from collections.abc import Callable, Iterable
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -17,6 +17,7 @@ from django.db.models import Model
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+A_DAY = timedelta(days=1)
 NOT_JSON = _('This is not JSON. A text needs quotation marks: "like this".')
 
 
@@ -48,6 +49,20 @@ class Choice(forms.TypedChoiceField):
         self.values = {key: value for key, _, value in rows}
         choices = [("", "–"), *((key, label) for key, label, _ in rows)]
         super().__init__(choices=choices, coerce=self.values.__getitem__, empty_value=None, **more)
+
+
+class Moment(forms.DateTimeField):
+    """A moment that can be told in every time zone: the first and the last days of the calendar cannot."""
+
+    def clean(self, value: Any) -> Any:
+        """The moment, or nothing."""
+        moment = super().clean(value)
+        try:
+            for farthest in (-A_DAY, A_DAY) if moment else ():
+                timezone.localtime(moment + farthest, UTC)
+        except OverflowError as error:
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid") from error
+        return moment
 
 
 def field_for(declared: Any) -> forms.Field:
@@ -112,10 +127,10 @@ def _yes_or_no() -> forms.Field:
     return Choice([("true", _("yes"), True), ("false", _("no"), False)])
 
 
-def field_for_moment(**options: Any) -> forms.DateTimeField:
+def field_for_moment(**options: Any) -> Moment:
     """A moment to the second, in the zone in which the page shows moments; it may be left out."""
     widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S")
-    return forms.DateTimeField(widget=widget, required=False, **options)
+    return Moment(widget=widget, required=False, **options)
 
 
 def _moment() -> forms.Field:
