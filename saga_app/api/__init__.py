@@ -6,6 +6,10 @@
 |---|---|---|
 | `GET v1/executions/` (`saga`, `status`, `stuck_reason`, `key`; `cursor`, `page_size`) | `view_execution` | 200 |
 | `GET v1/executions/{id}/` | `view_execution` | 200, 404 |
+| `GET v1/executions/{id}/steps/` (`after`, `page_size`, `include=arguments,output,…`) | `view_execution` | 200, 404 |
+| `GET v1/executions/{id}/events/` (`after`, `page_size`) | `view_execution` | 200, 404 |
+| `GET v1/executions/{id}/signals/` (`after`, `page_size`, `include=payload`) | `view_execution` | 200, 404 |
+| `GET v1/executions/{id}/plan/`, `…/timeline/` (`offset`), `…/state/` (`at`, `offset`) | `view_execution` | 200, 404 |
 | `POST v1/executions/` `{saga, input, key}` | `start_execution` | 201; 200 when the key named one; 400, 409 |
 | `POST v1/executions/{id}/{verb}/` | `{verb}_execution` | 200; 400, 404, 409 |
 

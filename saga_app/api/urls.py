@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from saga_app.api.executions import ExecutionViewSet
+from saga_app.api.reads import ReadViewSet
 from saga_app.api.verbs import VerbViewSet
 
 app_name = "saga_api"
@@ -14,9 +15,11 @@ VERBS = (
     "resume", "abandon", "cancel", "suspend", "unwind", "skip", "resolve", "rerun", "fork", "move",
     "signal", "approve", "reject",
 )  # fmt: skip
+PARTS = ("steps", "events", "signals", "plan", "timeline", "state")
 
 urlpatterns = [
     path("v1/executions/", ExecutionViewSet.as_view({"get": "list", "post": "start"}), name="execution-list"),
     path(ONE, ExecutionViewSet.as_view({"get": "retrieve"}), name="execution-detail"),
     *(path(f"{ONE}{verb}/", VerbViewSet.as_view({"post": verb}), name=f"execution-{verb}") for verb in VERBS),
+    *(path(f"{ONE}{part}/", ReadViewSet.as_view({"get": part}), name=f"execution-{part}") for part in PARTS),
 ]
