@@ -117,11 +117,16 @@ def _raised(x: Snapshot, record: Record | None) -> str | None:
 
 def _failed_there(x: Snapshot) -> Snapshot:
     """Name again the step whose failure began the unwind, where a compensation has stopped it meanwhile."""
-    record = _began(x, x.error_text) if x.unwinding and x.error_text is not None else None
-    if record is None:
-        return x.but(failing_path="", cause="") if x.unwinding and x.error_text is None else x
-    info = ErrorInfo.from_json(record.error_text or "")
-    return x.but(failing_path=record.path, cause=fingerprint(x.saga, record.path, Direction.FORWARD, info))
+    if not x.unwinding:
+        return x
+    if x.error_text is None:
+        return x.but(failing_path="", cause="")
+    record, info = _began(x, x.error_text), ErrorInfo.from_json(x.error_text)
+    if record is None and not info.is_a((DeadlineExceeded,)):
+        return x
+    path = record.path if record else ""  # a deadline passes for the whole
+    info = ErrorInfo.from_json(record.error_text or "") if record else info
+    return x.but(failing_path=path, cause=fingerprint(x.saga, path, Direction.FORWARD, info))
 
 
 def _began(x: Snapshot, error_text: str) -> Record | None:

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from saga_app.core.ending import NOTHING_RAISED, begin_unwind, finish, stick
+from saga_app.core.ending import NOTHING_RAISED, begin_unwind, expire, finish, stick
 from saga_app.core.failures import describe
 from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.status import CompensationStatus, Status, StepStatus, StuckReason, UnwindCause
@@ -81,3 +81,12 @@ def test_after_a_halt_a_group_is_named_by_its_first_failure_again() -> None:
     began = begin_unwind(None, x, UnwindCause.FAILURE, NOW, ["beta", "alpha"])
     ended = finish(stick(began, StuckReason.COMPENSATION_FAILED, "gamma"), Status.FAILED, NOW)
     assert (ended.failing_path, ended.cause, ended.error_text) == ("beta", began.cause, began.error_text)
+
+
+def test_after_a_halt_a_deadline_that_passed_is_at_no_step_again() -> None:
+    """Promise P9. The compensation that halted its unwind is not what was late."""
+    stands = Record(seq=0, path="gamma", name="gamma", status=StepStatus.COMPLETED)
+    x = expire(Snapshot(saga="s", revision=1, records=[stands], deadline_at=NOW))
+    began = begin_unwind(None, x, UnwindCause.FAILURE, NOW)
+    ended = finish(stick(began, StuckReason.COMPENSATION_FAILED, "gamma"), Status.FAILED, NOW)
+    assert (ended.failing_path, ended.cause, ended.error_text) == ("", x.cause, x.error_text)
