@@ -60,7 +60,10 @@ class SignalForm(GateForm):
         if not gate:
             names = signals_of(execution)
             self.fields["gate"] = forms.CharField(
-                label=_("Signal"), max_length=255, initial=names[0] if len(names) == 1 else ""
+                label=_("Signal"),
+                max_length=255,
+                initial=names[0] if len(names) == 1 else "",
+                help_text=", ".join(names),
             )
             self.order_fields(self.field_order)
 

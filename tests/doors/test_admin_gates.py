@@ -217,7 +217,7 @@ class TestSignals:
         execution = run(Wait("go"), Wait("on"), output=ref("on"))
         assert f'href="{verb_url(execution, "signal")}"' in root.get(run_url(execution)).content.decode()
         missing = root.post(verb_url(execution, "signal"), {"version": 0, "gate": ""})
-        assert "This field is required." in text_of_any(missing)
+        assert "This field is required." in text_of_any(missing) and "go, on" in text_of_any(missing)
         refused = root.post(verb_url(execution, "signal"), {"version": 0, "gate": "onn"})
         assert "Did you mean “on”?" in text_of_any(refused)
         assert '<input type="text" name="gate" value="onn"' in refused.content.decode()
