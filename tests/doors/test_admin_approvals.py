@@ -192,7 +192,6 @@ class TestTheList:
             response = client.get(LIST, query, follow=True)
             assert (response.status_code, wrong_in(response)) in ((200, []), (400, []))
 
-
     @pytest.mark.parametrize("value", ["nonsense", "\x00", "%", "9" * 400])
     def test_a_value_that_is_no_choice_finds_nothing(self, client: Client, value: str) -> None:
         """No error page, whatever somebody writes into an address."""
