@@ -23,11 +23,12 @@ from saga_app import batches, engine, messages
 from saga_app.admin import verbs
 from saga_app.admin.cause import cause_of
 from saga_app.admin.facts import facts_of
-from saga_app.admin.groups import Group, group, stuck_of
+from saga_app.admin.groups import Group, group
 from saga_app.core.errors import SagaError
 from saga_app.core.failures import readable
 from saga_app.core.verbs import Eligibility
 from saga_app.models import Event, Execution
+from saga_app.store.stuck import stuck_of
 from saga_app.store.transactions import alias
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from django.urls import path
 from saga_app.api.executions import ExecutionViewSet
 from saga_app.api.reads import ReadViewSet
 from saga_app.api.verbs import VerbViewSet
+from saga_app.api.whole import WholeViewSet
 
 app_name = "saga_api"
 
@@ -15,6 +16,7 @@ VERBS = (
     "resume", "abandon", "cancel", "suspend", "unwind", "skip", "resolve", "rerun", "fork", "move",
     "signal", "approve", "reject",
 )  # fmt: skip
+WHOLE = ("groups", "workers", "health")
 PARTS = ("steps", "events", "signals", "plan", "timeline", "state")
 
 urlpatterns = [
@@ -22,4 +24,5 @@ urlpatterns = [
     path(ONE, ExecutionViewSet.as_view({"get": "retrieve"}), name="execution-detail"),
     *(path(f"{ONE}{verb}/", VerbViewSet.as_view({"post": verb}), name=f"execution-{verb}") for verb in VERBS),
     *(path(f"{ONE}{part}/", ReadViewSet.as_view({"get": part}), name=f"execution-{part}") for part in PARTS),
+    *(path(f"v1/{part}/", WholeViewSet.as_view({"get": part}), name=part) for part in WHOLE),
 ]
