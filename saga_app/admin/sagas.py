@@ -25,6 +25,7 @@ from saga_app.core import registry
 from saga_app.core.saga import Saga
 from saga_app.models import SagaVersion
 from saga_app.queue import schedules
+from saga_app.store import shapes as store
 
 START = "saga_app.start_execution"
 
@@ -75,14 +76,14 @@ class SagaVersionAdmin(ViewOnly):
             return HttpResponseNotAllowed(["GET", "HEAD"])
         if "\x00" in name:  # a character that PostgreSQL cannot be asked for
             raise Http404
-        shapes, planned = definitions.shapes(name), timetable.rows(name, may=request.user.has_perm(START))
+        shapes, planned = store.shapes(name), timetable.rows(name, may=request.user.has_perm(START))
         if not shapes and not planned:
             raise Http404
         revision = _revision(request, name, shapes)
         saga = registry.get(name, revision)
-        fault = definitions.fault(saga) if saga else ""
-        latest = definitions.latest(name)
-        graph = definitions.graph(name, revision, saga)
+        fault = store.fault(saga) if saga else ""
+        latest = store.latest(name)
+        graph = store.graph(name, revision, saga)
         context = {
             **self._context(request, name),
             "saga": saga,
@@ -91,11 +92,11 @@ class SagaVersionAdmin(ViewOnly):
             "fault": fault,
             "limit": messages.span(saga.timeout) if saga and saga.timeout else "",
             "outline": outline(saga.nodes) if saga and not fault else None,
-            "input": list(definitions.input_lines(saga)) if saga and not fault else None,
+            "input": list(store.input_lines(saga)) if saga and not fault else None,
             "drawing": drawing(graph) if graph else None,
             "shapes": shapes,
             "schedules": planned,
-            "may_start": request.user.has_perm(START) and latest is not None and not definitions.fault(latest),
+            "may_start": request.user.has_perm(START) and latest is not None and not store.fault(latest),
             "may_plan": schedules.available(),
             "executions": self._at("saga_app_execution_changelist"),
         }
@@ -179,8 +180,8 @@ class SagaVersionAdmin(ViewOnly):
         self._check_view(request)
         if not request.user.has_perm(START):
             raise PermissionDenied
-        saga = definitions.latest(name)
-        if saga is None or definitions.fault(saga):
+        saga = store.latest(name)
+        if saga is None or store.fault(saga):
             raise Http404
         return saga
 
@@ -198,7 +199,7 @@ class SagaVersionAdmin(ViewOnly):
         return {**self.page_context(request, name, crumbs), "name": name, "saga_url": own}
 
 
-def _revision(request: HttpRequest, name: str, shapes: list[definitions.Shape]) -> int:
+def _revision(request: HttpRequest, name: str, shapes: list[store.Shape]) -> int:
     """The one that the address asks for; else the highest of the code, or of what ran."""
     known = {one.revision for one in shapes}
     asked = forms.IntegerField(required=False)
@@ -208,5 +209,5 @@ def _revision(request: HttpRequest, name: str, shapes: list[definitions.Shape]) 
         raise Http404 from error
     if wanted is not None and wanted not in known:
         raise Http404
-    latest = definitions.latest(name)
+    latest = store.latest(name)
     return int(wanted or (latest.revision if latest else max(known, default=0)))

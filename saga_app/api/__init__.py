@@ -10,6 +10,7 @@
 | `GET v1/executions/{id}/events/` (`after`, `page_size`) | `view_execution` | 200, 404 |
 | `GET v1/executions/{id}/signals/` (`after`, `page_size`, `include=payload`) | `view_execution` | 200, 404 |
 | `GET v1/executions/{id}/plan/`, `…/timeline/` (`offset`), `…/state/` (`at`, `offset`) | `view_execution` | 200, 404 |
+| `GET v1/sagas/`, `v1/sagas/{name}/` (`revision`) | `view_execution` | 200, 404 |
 | `GET v1/groups/` (what is stuck, by its cause), `v1/workers/` | `view_execution` | 200 |
 | `GET v1/health/` | `view_execution` | 200; 503 where something is due that nobody takes |
 | `POST v1/executions/` `{saga, input, key}` | `start_execution` | 201; 200 when the key named one; 400, 409 |
