@@ -29,16 +29,10 @@ if TYPE_CHECKING:
     from saga_app.core.snapshot import Record, Snapshot
 
 _ON = frozenset({"resume", "skip", "resolve", "unwind", "move", "lifted"})  # after these it goes on
-_CHANGES = _ON | {
-    "abandon",
-    "unwinding",
-    "fork",
-    "cancel",
-}  # these may change records, and not leave their moment there
+# These may change records, and not leave their moment there.
+_CHANGES = _ON | {"abandon", "unwinding", "fork", "cancel"}
 _GATES = frozenset({"wait", "approval", "sleep", "child"})
 _HAPPENED = frozenset({"returned", "happened", "unstorable"})
-
-
 _BEGINNING = ("direction", "attempt", "started_at")
 W = TypeVar("W", bound=StrEnum)
 

@@ -221,3 +221,22 @@ def test_now_is_now_and_nothing_is_from_later(flow: Callable[[], Execution]) -> 
     for moment in [execution.created_at - timedelta(days=1), *known]:
         x = past(now, execution.created_at, lines, moment)
         assert [one for one in moments(x, execution.created_at, []) if one > max(moment, execution.created_at)] == []
+
+
+def test_while_it_is_tried_again_no_error_is_shown() -> None:
+    """Hazard B214. What the attempt before had raised is not what is the matter with the one that runs."""
+    failing.add("a")
+    execution = kit.run(Saga("s", act("a", attempts=2)))
+    now, lines = acting.facts_of(execution), told(execution)
+    assert now.known("a").status == "failed" and now.known("a").error_text
+    second = datetime.fromisoformat(now.known("a").attempts[1]["started_at"])
+    then = past(now, execution.created_at, lines, second).known("a")
+    assert (then.status, then.attempt, then.error_text, then.finished_at) == ("running", 2, None, None)
+
+
+def test_before_its_beginning_nothing_was() -> None:
+    """Hazard B215. An empty picture, and no error."""
+    execution = kit.run(Saga("s", act("a")))
+    now, lines = acting.facts_of(execution), told(execution)
+    x = past(now, execution.created_at, lines, execution.created_at - timedelta(seconds=1))
+    assert (x.status, list(x.records), x.output_text, x.started_at) == ("pending", [], None, None)
