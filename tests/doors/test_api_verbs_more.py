@@ -268,3 +268,16 @@ def test_a_verb_costs_so_many_statements(api: Client, verb: str, most: int) -> N
     execution = {"suspend": http.pending, "unwind": http.stuck, "skip": http.stuck}.get(verb, http.completed)()
     queries = saga_queries(lambda: act(api, execution, verb))
     assert len(queries) <= most, queries
+
+
+@pytest.mark.parametrize("verb", http.MORE_VERBS)
+def test_bodies_that_are_none(verb: str) -> None:
+    """Also those that are too deep, too large, or hold a NUL: never a 5xx, and nothing is changed."""
+    api, execution = http.client(*ALL, "signal"), http.stuck()
+    before = rows(execution)
+    bodies = (b"null", b"[]", b"{", b"\xff", b'{"reason":NaN}', b'{"reason":"a","reason":"b"}', b"[" * 9999)
+    for body in (*bodies, b'{"reason":"\\u0000"}', b'{"reason":"' + b"x" * 2_000_000 + b'"}'):
+        response = post(api, one(execution, verb), body)
+        assert 400 <= response.status_code < 500
+        is_problem(response, response.status_code, response.json()["code"])
+    assert rows(execution) == before
