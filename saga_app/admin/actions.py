@@ -37,7 +37,7 @@ WORDS: dict[str, StrPromise] = {
 
 def may(user: Any, verb: str) -> bool:
     """Whether somebody may use a verb on many executions at once."""
-    return bool(user.has_perms(batches.permissions(verb)))
+    return batches.has_all(user, batches.permissions(verb))
 
 
 def _action(verb: str) -> Callable[..., Any]:

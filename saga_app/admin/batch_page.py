@@ -124,7 +124,7 @@ def _draft(request: HttpRequest, batch: OperatorBatch, form: BeginForm | None) -
         "form": form or BeginForm(batch, initial={"canary": request.GET.get("canary", "")}),
         "danger": batch.verb == "abandon",
         "reason_required": batch.verb in REASON_REQUIRED,
-        "may_discard": request.user.has_perms(needed("discard", batch.verb)),
+        "may_discard": batches.has_all(request.user, needed("discard", batch.verb)),
     }
 
 
@@ -135,7 +135,7 @@ def _buttons(request: HttpRequest, batch: OperatorBatch) -> list[Button]:
         Act.GO_ON: _("Go on with the rest") if holding else pgettext("a batch", "Go on"),
         Act.CANCEL: _("Leave the rest alone") if holding else pgettext("a batch", "Cancel"),
     }
-    allowed = [act for act in offered(batch.status) if request.user.has_perms(needed(act, batch.verb))]
+    allowed = [act for act in offered(batch.status) if batches.has_all(request.user, needed(act, batch.verb))]
     return [Button(str(act), words[act], danger=act == Act.CANCEL) for act in allowed]
 
 

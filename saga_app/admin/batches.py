@@ -116,7 +116,7 @@ class OperatorBatchAdmin(ViewOnly):
             return self._gone(request)
         if request.method != "POST":
             return HttpResponseRedirect(batch_url(self.admin_site.name, batch))
-        if not request.user.has_perms(needed(act, batch.verb)):
+        if not batches.has_all(request.user, needed(act, batch.verb)):
             raise PermissionDenied
         return self._do(request, batch, act)
 

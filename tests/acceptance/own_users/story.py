@@ -30,3 +30,8 @@ def test_c47_the_history_outlives_the_user() -> None:
     listed = web.get(reverse("admin:saga_app_execution_changelist"), {"q": "op@example.org"})
     shown = web.get(reverse("admin:saga_app_execution_change", args=[x.pk]))
     assert listed.status_code == shown.status_code == 200 and "op@example.org" in shown.text
+    for name in ("overview", "stuckexecution", "waitingapproval", "operatorbatch", "sagaversion", "worker"):
+        assert web.get(reverse(f"admin:saga_app_{name}_changelist")).status_code == 200, name
+    selected = {"action": "batch_suspend", "_selected_action": [str(x.pk)], "index": "0"}
+    frozen = web.post(reverse("admin:saga_app_execution_changelist"), selected, follow=True)
+    assert frozen.status_code == 200 and "op@example.org" not in frozen.text and "root@example.org" in frozen.text
