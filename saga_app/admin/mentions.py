@@ -8,9 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+from saga_app.templatetags.addresses import address
 
 #: What an event calls an id → whose page it leads to. Whoever sees the history may see those, too.
 PAGES = {
@@ -34,13 +35,9 @@ def _way(address: str, id_: str) -> SafeString:
 
 
 def _pages(request: HttpRequest, data: Any) -> Iterator[tuple[str, str]]:
-    site = getattr(request, "current_app", None)
     for name, value in data.items() if isinstance(data, Mapping) else ():
-        if name in PAGES and _is_id(value):
-            try:
-                yield value, reverse(f"admin:saga_app_{PAGES[name]}_change", args=[value], current_app=site)
-            except NoReverseMatch:  # a project's own site may leave it out
-                continue
+        if name in PAGES and _is_id(value) and (found := address(request, f"{PAGES[name]}_change", value)):
+            yield value, found
 
 
 def _is_id(value: object) -> bool:

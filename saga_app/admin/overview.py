@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from saga_app import messages
@@ -25,6 +25,7 @@ from saga_app.core.failures import readable
 from saga_app.core.status import Status
 from saga_app.models import Event, OperatorBatch, OperatorBatchItem, Overview
 from saga_app.store.transactions import alias
+from saga_app.templatetags.addresses import address
 
 LISTS = ("execution", "stuckexecution", "waitingapproval", "operatorbatch", "sagaversion")
 MOST_GROUPS = 20
@@ -84,7 +85,7 @@ class OverviewAdmin(ViewOnly):
             "newest": NEWEST,
             "deeds": _deeds(),
             "batches": _batches(),
-            "at": self._addresses(),
+            "at": _addresses(request),
             **(extra_context or {}),
         }
         return TemplateResponse(request, "admin/saga_app/overview.html", context)
@@ -95,15 +96,10 @@ class OverviewAdmin(ViewOnly):
         """There are no rows of it: the page is the only one."""
         return HttpResponseRedirect(reverse("admin:saga_app_overview_changelist", current_app=self.admin_site.name))
 
-    def _addresses(self) -> dict[str, str]:
-        """Where the lists of the console are that this site has."""
-        return {name: address for name in LISTS if (address := self._address(f"saga_app_{name}_changelist"))}
 
-    def _address(self, name: str) -> str:
-        try:
-            return reverse(f"admin:{name}", current_app=self.admin_site.name)
-        except NoReverseMatch:
-            return ""
+def _addresses(request: HttpRequest) -> dict[str, str]:
+    """Where the lists of the console are that this site has."""
+    return {name: found for name in LISTS if (found := address(request, f"{name}_changelist"))}
 
 
 def _deeds() -> list[Deed]:

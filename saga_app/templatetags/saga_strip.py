@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django import template
-from django.http import HttpRequest
 from django.template.context import Context
-from django.urls import NoReverseMatch, reverse
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -19,6 +17,7 @@ from saga_app.store import pulse as reading
 from saga_app.store.pulse import Due, Pulse
 from saga_app.store.transactions import alias
 from saga_app.store.workers import command
+from saga_app.templatetags.addresses import address
 
 register = template.Library()
 
@@ -42,16 +41,8 @@ def saga_strip(context: Context) -> dict[str, Any]:
         "stuck": _capped(pulse.stuck),
         "lately": pulse.stuck_lately,
         "alarms": list(_alarms(pulse)),
-        **{f"{name}_url": _address(request, f"{name}_changelist") for name in ("overview", "worker", "stuckexecution")},
+        **{f"{name}_url": address(request, f"{name}_changelist") for name in ("overview", "worker", "stuckexecution")},
     }
-
-
-def _address(request: HttpRequest, name: str) -> str:
-    """Where a list of the console is; nowhere, where a project has not registered it on its own site."""
-    try:
-        return reverse(f"admin:saga_app_{name}", current_app=getattr(request, "current_app", None))
-    except NoReverseMatch:
-        return ""
 
 
 def _workers(pulse: Pulse) -> str:
