@@ -9,7 +9,7 @@ from django.contrib import messages as flash
 from django.contrib.admin import ShowFacets, display, register
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -91,8 +91,6 @@ class OperatorBatchAdmin(ViewOnly):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
         """The page of a batch, at the address of Django's change form."""
-        if request.method not in ("GET", "HEAD"):
-            return HttpResponseNotAllowed(["GET", "HEAD"])
         if not self.has_view_permission(request):
             raise PermissionDenied
         batch = self.find(unquote(object_id))
@@ -105,8 +103,6 @@ class OperatorBatchAdmin(ViewOnly):
             Http404: there is no such act.
             PermissionDenied: the user may not do it.
         """
-        if request.method not in ("GET", "HEAD", "POST"):
-            return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
         if act not in ACTS:
             raise Http404
         if not self.has_view_permission(request):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import messages as flash
 from django.core.exceptions import PermissionDenied
 from django.db.models import Max, Subquery
-from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
@@ -84,8 +84,6 @@ def view(admin: ViewOnly, request: HttpRequest, cause: str) -> HttpResponseBase:
         raise PermissionDenied
     if request.method == "POST":
         return _freeze(admin, request, cause)
-    if request.method not in ("GET", "HEAD"):
-        return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
     return TemplateResponse(request, "admin/saga_app/cause_group.html", _context(admin, request, cause))
 
 

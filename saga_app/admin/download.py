@@ -17,6 +17,7 @@ from saga_app import clock, codec
 from saga_app.core import registry
 from saga_app.core.failures import ErrorInfo
 from saga_app.models import Event, Execution, Signal, StepRecord
+from saga_app.models.told import EVENT, SIGNAL, STEP
 from saga_app.redacting import provided, redacted, returned
 
 if TYPE_CHECKING:
@@ -29,14 +30,6 @@ EXECUTION = (
     "parent_path", "resume_count", "version", "due_at", "deadline_at", "pivoted_at", "unwinding_at",
     "cancel_requested_at", "suspend_requested_at", "created_at", "started_at", "updated_at", "finished_at",
 )  # fmt: skip
-STEP = (
-    "seq", "path", "name", "kind", "status", "choice", "attempt", "attempt_limit", "idempotency_key", "owes",
-    "may_have_happened", "outcome_known", "due_at", "started_at", "finished_at", "compensation_status",
-    "compensation_attempt", "compensation_limit", "compensation_due_at", "compensation_started_at",
-    "compensation_finished_at", "child_id", "origin", "taken_by", "queue", "progress", "progress_text",
-)  # fmt: skip
-SIGNAL = ("id", "name", "key", "verdict", "sender_name", "received_at", "consumed_by")
-EVENT = ("id", "at", "type", "actor_name", "reason")
 
 
 def view(admin: ExecutionAdmin, request: HttpRequest, object_id: UUID) -> HttpResponseBase:

@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, re_path, reverse
 from django.utils.safestring import SafeString
@@ -95,8 +95,6 @@ class ExecutionAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
         """The run page. It stands at the address of Django's change form, so that every link to an execution fits."""
-        if request.method not in ("GET", "HEAD"):
-            return HttpResponseNotAllowed(["GET", "HEAD"])
         if not self.has_view_permission(request):
             raise PermissionDenied
         execution = self.execution(request, unquote(object_id))
@@ -114,8 +112,6 @@ class ExecutionAdmin(ReadOnlyAdmin):
         """The confirm page of a verb."""
         if verb not in (*verbs.OFFERED, *GATE_VERBS):
             raise Http404
-        if request.method not in ("GET", "HEAD", "POST"):
-            return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
         if not self.has_view_permission(request):
             raise PermissionDenied
         execution = self.execution(request, object_id)
@@ -177,8 +173,6 @@ class StuckExecutionAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
         """There is one run page, whichever list led there."""
-        if request.method not in ("GET", "HEAD"):
-            return HttpResponseNotAllowed(["GET", "HEAD"])
         if not self.has_view_permission(request):
             raise PermissionDenied
         return HttpResponseRedirect(

@@ -26,7 +26,10 @@ class ViewOnly(admin.ModelAdmin):  # type: ignore[type-arg]
 
     @property
     def urls(self) -> list[URLPattern]:
-        """The addresses of the list and its pages. Each keeps itself up to date, and refuses what no browser sends."""
+        """The addresses of the list and its pages. Each keeps itself up to date, and refuses what no browser sends.
+
+        So a view of ours asks for the method only where it takes less than this leaves.
+        """
         return [self._page_at(pattern) for pattern in self.get_urls()]
 
     def _page_at(self, pattern: URLPattern) -> URLPattern:

@@ -12,16 +12,9 @@ from saga_app.core.saga import Saga
 from saga_app.core.snapshot import Record, Snapshot
 from saga_app.core.timeline import Bar, Row
 from saga_app.models import Event, Signal, StepRecord
+from saga_app.models.told import EVENT, SIGNAL, STEP
 from saga_app.redacting import provided, redacted
 
-STEP = (
-    "seq", "path", "name", "kind", "status", "choice", "attempt", "attempt_limit", "idempotency_key", "owes",
-    "may_have_happened", "outcome_known", "due_at", "started_at", "finished_at", "compensation_status",
-    "compensation_attempt", "compensation_limit", "compensation_due_at", "compensation_started_at",
-    "compensation_finished_at", "child_id", "origin", "taken_by", "queue", "progress", "progress_text",
-)  # fmt: skip
-SIGNAL = ("id", "name", "key", "verdict", "sender_name", "received_at", "consumed_by")
-EVENT = ("id", "at", "type", "actor_name", "reason")
 STATE = (
     "status", "rollback_status", "stuck_reason", "failing_path", "started_at", "pivoted_at", "unwinding_at",
     "cancel_requested_at", "finished_at",
